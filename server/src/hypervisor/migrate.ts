@@ -55,9 +55,11 @@ export async function returnMachine({ spec, from, to, ...request }: Return, sign
       if (!from || power !== undefined || (await to!.findMachine(vmId, signal))?.power !== wanted) return stays
       await migrateMachine({ spec, from: to!, to: from, ...request }, signal)
     }
-    // On neither of them: the destination lost it when it had hardly arrived. Or the daemon of `from` died at the last moment.
-    else if (from && (power === undefined || power === 'paused'))
+    // On neither of them: the destination lost it when it had hardly arrived, or was destroyed. Or the daemon of `from` died at the last moment.
+    else if (from && (power === undefined || power === 'paused')) {
+      if (power === undefined && spec.storageId !== null) await from.ensureDisk(spec, { from: 'pool' }, signal) // it left with the machine
       await (request.isOn ? from.ensureRunning(spec, signal) : from.ensureDefined(spec, signal))
+    }
   }
   const returned = { isLeft: false, hasArrived: false }
   return to

@@ -1045,6 +1045,7 @@ export interface Tables {
     host_id: string
     vm_id: string
     next_attempt_at: Date
+    may_run: boolean
   }
   stale_nics: {
     host_id: string
@@ -1661,7 +1662,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id, labels',
   ssh_key_uses: 'ssh_key_id, vm_id',
   ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at, labels',
-  stale_machines: 'host_id, vm_id, next_attempt_at',
+  stale_machines: 'host_id, vm_id, next_attempt_at, may_run',
   stale_nics: 'host_id, vm_id, mac',
   storage_backends: 'id, region_id, name, kind, monitors, pool, user_name, sealed_key, reserve_percent, capacity_gib, free_gib, measured_at, unreachable_since, created_at, used_gib, reserve_gib, restoring_gib',
   test_clock: 'is_only, ahead_ms',

@@ -31,7 +31,7 @@ export interface Runner {
   checkpoint?: (where: string) => void
 }
 
-/** How long after its deadline a run may retry compensation before it is abandoned. */
+/** How long after its deadline a run may retry compensation before it is abandoned, but for steps that must be undone. */
 export const UNDO_GRACE = '10m'
 
 /** A worker renews its lease while it works; after a crash another worker claims the run within this time. */
@@ -214,7 +214,7 @@ class RunExecution {
       } catch (error) {
         if (error instanceof store.AttemptLostError) throw error
         this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'step compensation failed')
-        if (this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
+        if (this.#mayUndo(row)) return void (await this.#wait(5))
         this.#run.cleanup_failed = true
       }
       this.#at(`${row.name} undone`)
@@ -223,6 +223,10 @@ class RunExecution {
     if (this.#run.cleanup_failed) this.#tellOperator()
     await this.#journal('end', this.#run.progress, (tx) => this.#end(tx, this.#isCancelled() ? 'CANCELLED' : 'FAILED'))
   }
+
+  #mayUndo = (row: store.StepRow): boolean =>
+    this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE) ||
+    (this.#handler(row).mustBeUndone === true && this.#run.status === 'RUNNING')
 
   #tellOperator(): void {
     this.#runner.deps.metrics.cleanupFailed.inc({ workflow: this.#run.name })

@@ -51,6 +51,8 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
   timeout?: string
   /** Maximum number of attempts. */
   tries?: number
+  /** Until it is undone nobody knows where what it made is: that is tried beyond the deadline, and the run stays open meanwhile, unless somebody ends it. */
+  mustBeUndone?: boolean
   /** Its guest may draw it out: meanwhile others have the run's place in the worker. */
   waitsForGuest?: boolean
   /** Cleanup after the result is certain: a failure is logged and the run completes. Only optional steps may follow one. */

@@ -30,10 +30,12 @@ describe('a VM that is moved when the grace for its debts is over', async () => 
     return expect(resumeRun({ ...testRunner(app.deps), checkpoint }, actionId)).rejects.toThrow(`lost at ${at}`)
   }
   /** The worker of its migration dies, and the grace is over. */
-  const moving = async (at: string, away?: string) => {
+  const moving = async (at: string, { away, isOff = false }: { away?: string; isOff?: boolean } = {}) => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await placeOn(app, app.host.id, () => app.given.vm(customer))
     await controlOf(app, app.host.id).drift.writeFile(id, 'proof', 'kept')
+    if (isOff) await customer.post(`/vms/${id}/stop`)
+    await app.settle()
     await toRenewal(customer, id)
     await turn()
     app.clock.advance('1439m')
@@ -79,6 +81,18 @@ describe('a VM that is moved when the grace for its debts is over', async () => 
     await end(customer, id)
   })
 
+  test('is not moved again before it is suspended where it is off', async () => {
+    const { customer, id } = await moving('move begun', { isOff: true })
+    await app.settle()
+    expect((await vm(customer, id)).status).toBe('STOPPED')
+    await expect(start(id)).rejects.toThrow('VM is being suspended')
+    await turn()
+    expect([(await vm(customer, id)).status, await place(id)]).toEqual(['SUSPENDED', [app.host.id, 'stopped', undefined]])
+    await customer.delete(`/vms/${id}`)
+    await app.rest()
+    await app.checkInvariants()
+  })
+
   test('is suspended on its new host where it is there already', async () => {
     const { customer, id } = await moving('move saved')
     await app.settle()
@@ -91,7 +105,7 @@ describe('a VM that is moved when the grace for its debts is over', async () => 
     ['move run', 'on its new host, where its old one is', () => app.host.id, () => [other.id, 'stopped']],
     ['move begun', 'where it is, where its new host is', () => other.id, () => [app.host.id, 'stopped']],
   ])('at "%s" is suspended at once %s away', async (at, _where, away, expected) => {
-    const { customer, id, actionId } = await moving(at, away())
+    const { customer, id, actionId } = await moving(at, { away: away() })
     await app.settle()
     expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data).toMatchObject({ status: 'CANCELLED' })
     await turn()
@@ -107,7 +121,7 @@ describe('a VM that is moved when the grace for its debts is over', async () => 
   })
 
   test.each(['2h', '8h'])('is suspended when its host is back, which was away for %s, and costs nothing meanwhile', async (duration) => {
-    const { customer, id, before } = await moving('move begun', app.host.id)
+    const { customer, id, before } = await moving('move begun', { away: app.host.id })
     const paid = [await balance(customer), await renewalsOf(customer, id)]
     for (const until = addDuration(app.clock.now(), duration); app.clock.now() < until; app.clock.advance('10m')) {
       await app.settle({ rounds: 1 }).catch(() => undefined)

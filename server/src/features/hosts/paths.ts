@@ -2,7 +2,7 @@
 // (silence.reconciler.ts). Each alone may fail while guests run on: a host counts as lost when all that are known for it are silent.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { hasOpenRun } from '../../workflow/run-store.ts'
+import { hasOpenRun, isOpen } from '../../workflow/run-store.ts'
 import type { StorageClient } from '../../hypervisor/storage-pool.ts'
 import type { HostRow } from './sql.ts'
 
@@ -81,7 +81,20 @@ export interface ImageOwner {
 const ownersOn = (hostId: string): Sql => sql`
   select id as owner_id, storage_id, id as vm_id from vms where host_id = ${hostId} and storage_id is not null and provisioned
   union all
-  select id, storage_id, vm_id from volumes where vm_host_id = ${hostId} and storage_id is not null and status in ('ATTACHING', 'ATTACHED')`
+  select id, storage_id, vm_id from volumes where vm_host_id = ${hostId} and storage_id is not null and status in ('ATTACHING', 'ATTACHED')
+  union all
+  select v.id, v.storage_id, v.id from stale_machines l join vms v on v.id = l.vm_id
+  where l.host_id = ${hostId} and l.may_run and v.host_id is null and v.storage_id is not null`
+
+/** In storage backends: VMs that are placed on another host, and may run on this one all the same, where a move of them ended or is to be undone. */
+export const guestsOn = (db: Queries, hostId: string) =>
+  db.many<{ storage_id: string; vm_id: string }>(sql`
+    select distinct b.storage_id, v.id as vm_id from vms v cross join lateral (
+      select v.storage_id union select o.storage_id from volumes o where o.vm_id = v.id) b
+    where b.storage_id is not null and v.host_id is distinct from ${hostId} and (
+      exists (select from stale_machines l where l.host_id = ${hostId} and l.vm_id = v.id and l.may_run)
+      or exists (select from workflow_runs r where r.subject_id = v.id and ${isOpen} and r.input ->> 'destinationId' = ${hostId}))
+    order by 1, 2`)
 
 /** VMs on the host and volumes of its machines that are in storage backends. */
 export const imageOwnersOn = (db: Queries, hostId: string) =>

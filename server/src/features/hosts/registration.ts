@@ -114,13 +114,13 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
       'in_use',
       `Host ${host.name} is fenced: it is cleaned when it returns. If it never does: npx berthd host recover ${host.name} --destroyed`,
     )
-  const { vms, networks, backups, volumes, leaving } = await sql.countHostResources(tx, host.id)
+  const { vms, networks, backups, volumes, leaving, unfenced } = await sql.countHostResources(tx, host.id)
   if (leaving > 0)
     throw apiError(
       'busy',
       `${leaving === 1 ? '1 VM is' : `${leaving} VMs are`} being migrated to host ${host.name}, or restored elsewhere and ${leaving === 1 ? 'returns' : 'return'} to it if that fails: try again when that has ended`,
     )
-  if (vms > 0 || networks > 0 || backups > 0 || volumes > 0) {
+  if (vms > 0 || networks > 0 || backups > 0 || volumes > 0 || unfenced > 0) {
     await sql.markRemoved(tx, now, host.id)
     return 'kept'
   }

@@ -70,7 +70,7 @@ export const {
   markUnfenced,
   regionsWithHosts,
 } = sql
-export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
+export { clientsOf, guestsOn, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
 export { changePower, openPower, requirePower, requireSystem } from './power.ts'
 
 /** The driver pool asks by it: nothing is sent to a destroyed host, whose address another machine may have by now. */

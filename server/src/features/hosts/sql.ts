@@ -140,11 +140,13 @@ export const countConnected = (tx: Tx, regionId: string) =>
  * VMs on other hosts, and VMs that are evacuated, which a rollback would return to it, or migrated to it.
  */
 export const countHostResources = (tx: Queries, id: string) =>
-  tx.one<{ vms: number; networks: number; backups: number; volumes: number; leaving: number }>(sql`
+  tx.one<{ vms: number; networks: number; backups: number; volumes: number; leaving: number; unfenced: number }>(sql`
     select (select count(*)::int from vms where host_id = ${id}) as vms,
       (select count(*)::int from networks n join hosts h on h.region_id = n.region_id where h.id = ${id} and not exists (
         select from hosts o where o.region_id = h.region_id and o.id <> h.id and o.removed_at is null)) as networks,
       (select count(*)::int from backups where host_id = ${id}) as backups,
       (select count(*)::int from volumes where host_id = ${id}) as volumes,
       (select count(*)::int from workflow_runs r where ${isOpen}
-        and ${id} in (input -> 'placeBefore' ->> 'host_id', input ->> 'destinationId')) as leaving`)
+        and ${id} in (input -> 'placeBefore' ->> 'host_id', input ->> 'destinationId')) as leaving,
+      (select count(*)::int from stale_machines l join hosts h on h.id = l.host_id
+        where h.id = ${id} and l.may_run and h.lost_at is not null) as unfenced`)

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts'
 import {
   clientsOf,
   getHost,
+  guestsOn,
   imageOwnersOn,
   listHostsIn,
   markUnfenced,
@@ -26,6 +27,8 @@ export interface Block {
   clients: string[]
   /** Why nothing can be blocked; null where it can. */
   problem: string | null
+  /** VMs that are placed elsewhere and may run there: nobody knows as which client, so no address is blocked for them but a whole one. */
+  guests?: string[]
 }
 
 /**
@@ -34,9 +37,12 @@ export interface Block {
  */
 export async function findBlocks(deps: Deps, host: HostRow, signal: AbortSignal): Promise<Block[]> {
   const owners = Map.groupBy(await imageOwnersOn(deps.db, host.id), ({ storage_id }) => storage_id)
+  const guests = Map.groupBy(await guestsOn(deps.db, host.id), ({ storage_id }) => storage_id)
   const taken = await addressesOfOthers(deps, host)
   const blocks: Block[] = []
-  for (const [storageId, own] of owners) {
+  for (const storageId of new Set([...owners.keys(), ...guests.keys()])) {
+    const own = owners.get(storageId) ?? []
+    const alien = (guests.get(storageId) ?? []).map(({ vm_id }) => vm_id)
     const pool = deps.storage.open(await getStorageBackend(deps.db, storageId))
     const ids = own.map(({ owner_id }) => owner_id)
     try {
@@ -57,7 +63,7 @@ export async function findBlocks(deps: Deps, host: HostRow, signal: AbortSignal)
         unseen.length > 0
           ? `Storage backend ${storageId} does not know as which client ${host.name} has ${unseen.map(({ owner_id }) => owner_id).join(', ')} open`
           : null
-      blocks.push({ storageId, clients, problem })
+      blocks.push({ storageId, clients, problem, guests: whole.length > 0 ? [] : alien })
     } catch (error) {
       blocks.push({ storageId, clients: [], problem: (error as Error).message })
     }
@@ -96,8 +102,9 @@ export async function fence(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(BLOCK_MS)]) // time is left for the power controller
   const blocked = await attempt('BLOCKLIST', () => blockAll(deps, hostId, blocks, limit))
   const power = openPower(deps.vault, await getHost(deps.db, hostId))
-  const means = blocked.length > 0 || !power ? blocked : await attempt('POWER', () => ensureOff(power, signal))
-  return { means, problems }
+  const guests = blocks.flatMap((each) => each.guests ?? [])
+  if (!power || (blocked.length > 0 && guests.length === 0)) return { means: blocked, problems }
+  return { means: [...blocked, ...(await attempt('POWER', () => ensureOff(power, signal)))], problems }
 }
 
 async function blockAll({ db, storage }: Deps, hostId: string, blocks: Block[], signal: AbortSignal): Promise<void> {
@@ -122,8 +129,9 @@ export const hasAnswered = ({ fenced_at, reachable_since }: HostRow): boolean =>
 export async function isFenceIntact(deps: Deps, host: HostRow, means: readonly string[], signal: AbortSignal): Promise<boolean> {
   if (hasAnswered(host)) return false
   const power = openPower(deps.vault, host)
-  if (means.includes('POWER') && power && (await readPower(power, signal).catch(() => null)) === 'Off') return true
-  if (!means.includes('BLOCKLIST')) return false
+  const isOff = means.includes('POWER') && power && (await readPower(power, signal).catch(() => null)) === 'Off'
+  if (means.includes('POWER') && !isOff) return false
+  if (!means.includes('BLOCKLIST')) return means.includes('POWER')
   const blocks = Map.groupBy(await sql.blocksOf(deps.db, host.id), ({ storage_id }) => storage_id)
   for (const [storageId, each] of blocks)
     if ((await listBlocked(deps, storageId, each, signal).catch(() => [])).length < each.length) return false

@@ -3,9 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
 import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
-import { berthd, berthdJson } from '../../../test/processes.ts'
+import { quickBerthd as berthd, quickBerthdJson as berthdJson } from '../../../test/processes.ts'
 import { allowManyVms, startDailyBackup } from '../../../test/snapshot-backup-fixture.ts'
+import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { resumeRun } from '../../workflow/executor.ts'
+import { AttemptLostError } from '../../workflow/run-store.ts'
 import { renewals } from '../billing/renew.reconciler.ts'
 import { addPool, findHost, getHost, listHosts, registerHost, type HostRow } from '../hosts/service.ts'
 import { addSimulatedStorage } from '../storage/service.ts'
@@ -441,6 +444,39 @@ describe('a destroyed host', async () => {
     expect(await findHost(app.db, host.id)).toBeUndefined()
     await app.rest()
     await app.checkInvariants()
+  })
+
+  test('gives such a volume to no second machine while the first that was restored may run', async () => {
+    const [host, other] = [await hostToLose(), await hostToLose()]
+    const { id } = await vmOn(all, host)
+    const order = { name: 'near', sizeGiB: 10, vmId: id, regionId: host.region_id, storage: 'REPLICATED' }
+    expect((await customer.post('/volumes', order)).status).toBe(201)
+    await app.settle()
+    await backUp(all, host, id)
+    await controlOf(app, host.id).faults.loseHost()
+    await declareDestroyed(app.deps, host)
+    const restore = async (to: HostRow): Promise<string> => {
+      const [started] = await startRecoveries(app.deps, host.id, new Set([to.id]))
+      return (started as { runId: string }).runId
+    }
+    const checkpoint = (where: string): void => {
+      if (where === 'boot saved') throw new AttemptLostError('lost')
+    }
+    await expect(resumeRun({ ...testRunner(app.deps), checkpoint }, await restore(other))).rejects.toThrow('lost')
+    await controlOf(app, other.id).faults.loseHost()
+    app.clock.advance('4h')
+    await app.settle({ subjectId: id, rounds: 1_000 })
+    await restore(app.host)
+    await app.settle({ subjectId: id, rounds: 1_000 })
+    const powerOn = async (hostId: string) =>
+      (await app.db.maybe<{ power: string }>(sql`select power from simulated.machines where host_id = ${hostId} and vm_id = ${id}`))?.power
+    expect([await powerOn(other.id), await powerOn(app.host.id)]).toEqual(['running', undefined])
+    await controlOf(app, other.id).faults.returnHost()
+    await app.rest()
+    expect(await powerOn(other.id)).toBeUndefined()
+    await restore(app.host)
+    await app.settle({ subjectId: id })
+    expect([(await vmOf(id)).status, await powerOn(app.host.id)]).toEqual(['RUNNING', 'running'])
   })
 })
 

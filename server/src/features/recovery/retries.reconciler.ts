@@ -8,6 +8,7 @@ import { getHost, isStable, listHostsIn } from '../hosts/service.ts'
 import {
   clearFailedRecovery,
   findFailedRecovery,
+  findStaleElsewhere,
   hasStaleMachine,
   listFailedRecoveries,
   lockVmById,
@@ -43,7 +44,7 @@ async function retry(tx: Tx, deps: Deps, vmId: string, mayMove: boolean): Promis
   if (!isWaiting) return void (await clearFailedRecovery(tx, vmId)) // somebody has started it meanwhile
   const host = await getHost(tx, vm.host_id!)
   if (!isStable(host, deps.clock.now())) return // it is started elsewhere, or here, with all others of this host
-  if (await sql.findStaleElsewhere(tx, vm)) return
+  if (await findStaleElsewhere(tx, vm.id, vm.host_id)) return
   const isElsewhere = mayMove && failed.failures > 1 && !(await hasStaleMachine(tx, vmId, host.id))
   if (!isElsewhere) return void (await startOnHost(tx, deps, vm, failed.source_id))
   const others = (await listHostsIn(tx, host.region_id)).filter(({ id }) => id !== host.id)

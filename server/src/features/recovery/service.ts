@@ -11,7 +11,18 @@ import { fetchedCopyOf, newestOutside, recoverFromBackup, removeLostBackups, typ
 import type { Deps } from '../deps.ts'
 import { callHost, countHostResources, getHost, markLost, removeHost, type HostRow } from '../hosts/service.ts'
 import { failAllSnapshots } from '../snapshots/service.ts'
-import { evacuateVm, findBlockingRun, lockVmById, loseVm, markWaiting, startOnOtherHost, vmById, type VmDetails } from '../vms/service.ts'
+import {
+  evacuateVm,
+  findBlockingRun,
+  findStaleElsewhere,
+  forgetHarmlessMachines,
+  lockVmById,
+  loseVm,
+  markWaiting,
+  startOnOtherHost,
+  vmById,
+  type VmDetails,
+} from '../vms/service.ts'
 import { keepVolumes, loseVolume, volumesOn } from '../volumes/service.ts'
 import { startFence } from './fence.workflow.ts'
 import { hasAnswered, isFenceIntact, voidFence } from './fencing.ts'
@@ -183,7 +194,7 @@ async function planRestart(
   const problem = objection(host, vm)
   if (problem !== null) return { ...seen, outcome: 'WAITS', problem }
   if ((await sql.openRunsOf(tx, vm.id)).length > 0) return { ...seen, outcome: 'WAITS', problem: BUSY }
-  const elsewhere = await sql.findStaleElsewhere(tx, vm)
+  const elsewhere = await findStaleElsewhere(tx, vm.id, vm.host_id)
   if (elsewhere) return { ...seen, outcome: 'WAITS', problem: mayRunOn(elsewhere) }
   try {
     const { hostId } = await startOnOtherHost(tx, deps, vm, among)
@@ -309,7 +320,7 @@ async function restartVm(tx: Tx, deps: Deps, host: HostRow, vm: VmDetails, among
     return { ...about, outcome: 'WAITS', reason: problem }
   }
   if (await endOpenRun(tx, deps, vm.id)) return { ...about, outcome: 'WAITS', reason: BUSY }
-  const elsewhere = await sql.findStaleElsewhere(tx, vm)
+  const elsewhere = await findStaleElsewhere(tx, vm.id, vm.host_id)
   if (elsewhere) return { ...about, outcome: 'WAITS', reason: mayRunOn(elsewhere) }
   const { actionId } = await startOnOtherHost(tx, deps, vm, among)
   recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action: 'host recover', resourceIds: [vm.id] })
@@ -370,7 +381,8 @@ async function waitForRoom(deps: Deps, vmId: string, error: unknown): Promise<St
 /** Deletes the host where nothing of it is left to recover; returns whether. */
 export const forgetHost = (db: Db, now: Date, hostId: string): Promise<boolean> =>
   db.tx(async (tx) => {
-    const { vms, networks, backups, volumes, leaving } = await countHostResources(tx, hostId)
-    if (vms + networks + backups + volumes + leaving > 0) return false
+    await forgetHarmlessMachines(tx)
+    const used = Object.values(await countHostResources(tx, hostId))
+    if (used.some((count) => count > 0)) return false
     return (await removeHost(tx, now, await getHost(tx, hostId))) === 'forgotten'
   })

@@ -47,17 +47,6 @@ export const recoveriesFrom = (db: Queries, hostId: string, ids: string[], had: 
 export const countSnapshots = async (db: Queries, hostId: string): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from snapshots where host_id = ${hostId} and counted_gib > 0`)).count
 
-/** Another host where a machine of the VM may still run: it is not destroyed, nor fenced as a whole, nor was it fenced when the VM left it. */
-export const findStaleElsewhere = (db: Queries, vm: { id: string; host_id: string | null; storage_id: string | null }) =>
-  db.maybe<{ name: string }>(sql`
-    select h.name from stale_machines l join hosts h on h.id = l.host_id left join host_fences f on f.host_id = h.id
-    where l.vm_id = ${vm.id} and h.id is distinct from ${vm.host_id} and h.lost_at is null and (h.fenced_at is null or h.reachable_since > h.fenced_at
-      or not ('POWER' = any(f.means) or exists (
-        select from host_blocks b where b.host_id = h.id and b.storage_id = ${vm.storage_id} and b.client like '%:0/0')
-        or exists (select from workflow_runs r where r.subject_id = ${vm.id} and r.name = 'vm.recover' and r.input ->> 'sourceId' = h.id
-          and r.created_at >= h.fenced_at)))
-    order by h.name limit 1`)
-
 export const lockHost = (tx: Tx, id: string) => tx.run(sql`select 1 from hosts where id = ${id} for update`)
 
 export interface WaitingRecovery {

@@ -32,7 +32,15 @@ export { startOnHost, startOnOtherHost } from './recovery/recover.ts'
 export { clearFailedRecovery, findFailedRecovery, listFailedRecoveries, postponeFailedRecovery } from './model/failed-recoveries.ts'
 export { loseVm, markWaiting } from './operator/lose.ts'
 export { deleteUnpaidVm, remove } from './actions/delete.ts'
-export { clearStaleMachine, hasStaleMachine, isStale, recordStaleMachine } from './model/stale-machines.ts'
+export {
+  clearStaleMachine,
+  findOtherRunner,
+  findStaleElsewhere,
+  forgetHarmlessMachines,
+  hasStaleMachine,
+  isStale,
+  recordStaleMachine,
+} from './model/stale-machines.ts'
 export { nextRenewal, secondsLeft, speedBought, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,

@@ -12,6 +12,7 @@ import { findIso, setIsoActive } from './model/iso.ts'
 import { driverForVm, getVmRow, machineSpec, withSize } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
 import { setRoom, type VmDetails } from './model/sql.ts'
+import { MAY_RUN_ELSEWHERE, mayRunElsewhere } from './model/stale-machines.ts'
 import { markInitializationDue, type UserDataChange } from './model/user-data.ts'
 
 export interface VmInput {
@@ -54,11 +55,12 @@ export const savePorts = (
   { input, results, now }: { input: VmInput; results: { filter: { version: number | null } }; now: Date },
 ) => markPortsApplied(tx, now, input.vmId, results.filter.version)
 
-/** Whatever starts a machine of a VM does it by this: a host that was fenced starts none before it is cleaned. */
+/** Whatever starts a machine of a VM does it by this: a host that was fenced starts none before it is cleaned, and no host one that may run elsewhere. */
 export async function startMachine(context: Pick<Context, 'deps' | 'signal'>, hostId: string, spec: MachineSpec): Promise<void> {
   const { deps, signal } = context
   const host = await getHost(deps.db, hostId)
   if (host.fenced_at !== null) throw new StepError('unreachable', fencedSentence(host), { retry: true })
+  if (await mayRunElsewhere(deps.db, spec.vmId, hostId)) throw new StepError('unreachable', MAY_RUN_ELSEWHERE, { retry: true })
   const driver = await deps.hypervisors.get(hostId)
   await driver.ensureRunning(spec, signal)
   await saveRoom({ ...context, input: spec }, driver)
@@ -124,12 +126,13 @@ export interface Ready {
 /** To the owner of a VM whose own system does not boot. */
 export const RESCUE_ADVICE = 'start it in rescue to mend its disk'
 
+export const startsFromIso = (name: string): string => `It starts from ISO image ${name} while that is attached: look at its console`
+
 /** What is on an ISO image need not have an agent. A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
 export async function awaitReady(context: Context, size: OtherSize = {}, limitMs = READY_LIMIT_MS): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   const iso = await findIso(context.deps.db, vm.id)
-  if (iso?.active)
-    return { readiness: 'booting', reason: `It starts from ISO image ${iso.name} while that is attached: look at its console` }
+  if (iso?.active) return { readiness: 'booting', reason: startsFromIso(iso.name) }
   try {
     const readiness = await waitUntilReady(context, vm.id, driver, size, limitMs)
     await markGuestDue(context.deps, vm.id)

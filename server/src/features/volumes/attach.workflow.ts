@@ -8,7 +8,17 @@ import { apiError } from '../../kernel/errors.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { getRegion } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { boot, driverForVmId, getVmRow, powerOff, recordStaleMachine, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
+import {
+  boot,
+  driverForVmId,
+  findOtherRunner,
+  getVmRow,
+  powerOff,
+  recordStaleMachine,
+  startAction,
+  type StartRun,
+  type VmDetails,
+} from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
 import { recordVolumeEvent } from './events.ts'
 import { lockOwnVolume, movedError, requireIdleVolume, requirePaid, requireReachable, requireVolume } from './guards.ts'
@@ -112,8 +122,10 @@ export const detachWorkflow = workflow<DetachInput>('volume.detach', { deadline:
     },
   })
   .step('boot', { run: bootAgain, optional: true })
-  .onSuccess(async (tx, { deps, input: { volumeId }, results, runId, now }) => {
-    await sql.markDetached(tx, now, volumeId)
+  .onSuccess(async (tx, { deps, input: { vmId, volumeId }, results, runId, now }) => {
+    const [vm, row] = [await getVmRow(tx, vmId), await sql.volumeById(tx, volumeId)]
+    const other = row?.storage_id ? await findOtherRunner(tx, vmId, vm.host_id) : null
+    await sql.markDetached(tx, now, volumeId, other === null ? null : { vmId, hostId: other })
     await recordVolumeEvent(tx, deps, volumeId, 'volume.detached', { actionId: runId, reason: results.detach ? RESTARTED : null })
   })
   .onFailure(async (tx, { deps, input: { vmId, volumeId }, error, runId, now, cleanupFailed }) => {

@@ -21,7 +21,7 @@ import {
   reserveStorageInRegion,
 } from '../storage/service.ts'
 import { COPIES_QUOTA } from '../backup-targets/service.ts'
-import { lockVmById, secondsLeft, type VmDetails } from '../vms/service.ts'
+import { findOtherRunner, lockVmById, secondsLeft, type VmDetails } from '../vms/service.ts'
 import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { recordVolumeEvent } from './events.ts'
 import { lockOwnVolume, requireIdleVolume, requireVolume } from './guards.ts'
@@ -220,5 +220,5 @@ export async function keepVolumes(
   { clock }: EventDeps,
 ): Promise<void> {
   if (vm.isLeft) await leaveVolumes(tx, clock.now(), vm.id, vm.host_id!)
-  await sql.detachAll(tx, clock.now(), vm.id)
+  await sql.detachAll(tx, clock.now(), vm.id, await findOtherRunner(tx, vm.id, vm.host_id))
 }

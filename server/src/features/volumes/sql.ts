@@ -139,10 +139,13 @@ export const markDetached = (tx: Tx, now: Date, id: string, left: { vmId: string
 
 export const forgetData = (tx: Tx, id: string) => tx.run(sql`update volumes set has_data = false where id = ${id}`)
 
-/** Of a VM whose machine is gone. */
-export const detachAll = (tx: Tx, now: Date, vmId: string) =>
+/** Of a VM whose machine is gone. `leftHostId`: but for one there, which may still write to those in storage backends. */
+export const detachAll = (tx: Tx, now: Date, vmId: string, leftHostId: string | null) =>
   tx.run(sql`
-    update volumes set vm_id = null, vm_host_id = null, status = 'AVAILABLE', run_id = null, updated_at = ${now} where vm_id = ${vmId}`)
+    update volumes set vm_id = null, vm_host_id = null, status = 'AVAILABLE', run_id = null, updated_at = ${now},
+      left_vm_id = case when ${leftHostId}::text is not null and storage_id is not null then ${vmId} end,
+      left_host_id = case when storage_id is not null then ${leftHostId}::text end
+    where vm_id = ${vmId}`)
 
 /** A machine that may still write to it is on its host until a reconciler has put that right. */
 export const isLeft = async (db: Queries, { left_vm_id, left_host_id }: VolumeRow): Promise<boolean> =>

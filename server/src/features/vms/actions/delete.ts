@@ -23,7 +23,7 @@ import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, releaseVmQuotas, sizeOf } from '../model/placement.ts'
 import { refundUnused, unusedOf } from '../billing/refund.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
-import { preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
+import { endOverdueRun, preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 import { abandonInitialization } from '../model/user-data.ts'
 import { purge, removePorts, type Context, type VmInput } from '../steps.ts'
@@ -109,6 +109,7 @@ export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
 
 /** Runs when the retention of an unpaid VM ends; delete protection does not apply. */
 export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<ActionStarted> {
+  await endOverdueRun(tx, deps, vm)
   await preemptOpenRun(tx, deps, vm)
   requireAllowed({ ...vm, is_protected: false }, 'delete')
   return startRunOf(tx, deps, vm, DELETE)(deleteVm, { vmId: vm.id, reason: 'Unpaid for too long' })

@@ -223,7 +223,7 @@ async function leaveDestination(
     return releaseCapacity(tx, destinationId, subtract(size!, sizeOnHost(vm, sizeBefore(before))))
   }
   await markPortsDirty(tx, [vm.id]) // a change of them meanwhile may have bound them to both hosts again
-  if (isLeft || hasArrived || cleanupFailed) await recordStaleMachine(tx, now, vm.id, destinationId)
+  if (isLeft || hasArrived || cleanupFailed) await recordStaleMachine(tx, now, vm.id, destinationId, cleanupFailed)
   await releaseCapacity(tx, destinationId, size!)
 }
 
@@ -249,6 +249,7 @@ export const resizeElsewhere = resizing(
         await settle(tx, now, input)
         await sql.setMachineSize(tx, now, input.vmId, { ...input.to!, ...add(sizeBefore(input.before), input.more) })
       },
+      mustBeUndone: true,
       undo: returnIfUnsettled,
     }),
 ).step('clean up', {

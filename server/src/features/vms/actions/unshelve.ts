@@ -19,7 +19,7 @@ import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/
 import { unshelveTerms } from '../billing/shelving.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { requireNothingUndone, requireShelvingPlace, startAction } from '../model/guards.ts'
+import { requireNoMachineElsewhere, requireNothingUndone, requireShelvingPlace, startAction } from '../model/guards.ts'
 import { notifyResized } from '../model/hooks.ts'
 import { machineSpec } from '../model/machine-spec.ts'
 import { reallocatePlacement, sizeOf, sizeOnHost } from '../model/placement.ts'
@@ -52,6 +52,7 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
       await requireNothingUndone(tx, vm)
+      await requireNoMachineElsewhere(tx, vm)
       const terms = await unshelveTerms(tx, now, vm)
       await requireFunds(tx, now, vm.account_id, terms.chargeCents, currency)
       const runId = newId()
@@ -156,7 +157,7 @@ async function returnToShelf(
     bandwidthWithheldBytes: BigInt(before.bandwidthWithheldBytes),
   })
   await notifyResized(tx, deps, vmId)
-  if (cleanupFailed) await recordStaleMachine(tx, now, vmId, hostId)
+  if (cleanupFailed) await recordStaleMachine(tx, now, vmId, hostId, true)
   const reason = `It could not be unshelved: ${error?.userMessage ?? 'it was cancelled'}`
   await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: `${ON_SHELF}. ${reason}`, readiness: 'booting' })
   await recordVmEvent(tx, deps, vmId, 'vm.unshelve_failed', { actionId: runId, reason })

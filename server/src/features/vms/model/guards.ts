@@ -1,7 +1,9 @@
 // Guards of every change to a VM: locked, owned by the account, idle, and in a state that allows the action.
 import type { Principal } from '../../../http/api/principal.ts'
+import { addDuration } from '../../../kernel/clock.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
+import { UNDO_GRACE } from '../../../workflow/executor.ts'
 import { isBeingUndone, openRunOf, type RunRow } from '../../../workflow/run-store.ts'
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
@@ -9,7 +11,7 @@ import type { Deps } from '../../deps.ts'
 import { getHost, type HostRow } from '../../hosts/service.ts'
 import { isPreemptible, requireAllowed, type Verb } from './allowed-actions.ts'
 import * as sql from './sql.ts'
-import { hasStaleMachine } from './stale-machines.ts'
+import { hasStaleMachine, MAY_RUN_ELSEWHERE, mayRunElsewhere } from './stale-machines.ts'
 
 type Owner = Pick<Principal, 'accountId'>
 
@@ -69,10 +71,17 @@ export const startRunOf =
   }
 
 /** Requires of a locked VM that no action is open and that its state allows `verb`. */
-async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
+async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows' | 'clock'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
+  if (verb === 'delete') await endOverdueRun(tx, deps, vm)
   await preemptOpenRun(tx, deps, vm)
   requireAllowed(vm, verb)
   if (verb === 'snapshot' || verb === 'backup' || verb === 'shelve') await requireNoStaleMachine(tx, vm)
+}
+
+/** One that waits for a host to be undone, long after its deadline: whoever wants the VM no more need not wait too. */
+export async function endOverdueRun(tx: Tx, { workflows, clock }: Pick<Deps, 'workflows' | 'clock'>, { id }: sql.VmRow): Promise<void> {
+  const run = await openRunOf(tx, id)
+  if (run?.compensating && clock.now() > addDuration(run.deadline_at, UNDO_GRACE)) await workflows.cancel(tx, run.id, 'The VM was deleted')
 }
 
 /** Where it is placed on a host that was fenced. */
@@ -91,6 +100,11 @@ export async function requireUnfencedHost(tx: Tx, { host_id }: sql.VmRow): Promi
 async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
   if (await hasStaleMachine(tx, id, host_id))
     throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
+}
+
+/** Two machines that write to one disk destroy it. */
+export async function requireNoMachineElsewhere(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
+  if (await mayRunElsewhere(tx, id, host_id)) throw apiError('service_unavailable', MAY_RUN_ELSEWHERE)
 }
 
 /** An action that was abandoned with its host does not block the next one, but what it undoes may be what the next one makes. */

@@ -1,10 +1,9 @@
 // The customer's list of VMs: filtered, sorted, page by page.
-import { isTimestamp, pageOf, rangeOf, wrongCursor, type Paged, type PageRequest } from '../../../http/api/schema.ts'
+import { isTimestamp, pageOf, wrongCursor, type Paged, type PageRequest } from '../../../http/api/schema.ts'
 import { inline, type Queries, type Sql, sql } from '../../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../../kernel/database/page-range.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { parseIp } from '../../../kernel/ip-range.ts'
-import { quotaUsed, usedOfQuota } from '../../accounts/service.ts'
 import { findPlan, findRegion } from '../../catalog/service.ts'
 import { findFirewall } from '../../firewalls/service.ts'
 import { selectedBy } from '../../labels/service.ts'
@@ -33,19 +32,20 @@ export async function listVms(
   return { ...found, ...(!isById && { keyOf: keyBy(sort) }) }
 }
 
-async function listAll(db: Queries, accountId: string, page: PageRequest): Promise<Paged<VmListItem>> {
-  const rows = await selectPage(db, accountId, rangeOf(page))
-  const total = rows[0]?.total ?? (await quotaUsed(db, accountId, 'vms')) // a page past the end has no row with the total
-  return { total: Number(total), items: rows.map(toVmListItem) }
-}
+const listAll = (db: Queries, accountId: string, page: PageRequest): Promise<Paged<VmListItem>> =>
+  pageOf(
+    page,
+    () => countMatching(db, sql`v.account_id = ${accountId}`),
+    async (range) => (await selectPage(db, accountId, range)).map(toVmListItem),
+  )
 
 /**
  * Selects the page's ids first, so that at a far offset the join covers one page only. The first page inlines its limit: with a parameter
- * PostgreSQL plans the query each time, which takes longer than the query. `total` counts all VMs of the account.
+ * PostgreSQL plans the query each time, which takes longer than the query.
  */
 const selectPage = (db: Queries, accountId: string, { limit, offset, after }: PageRange) =>
-  db.many<VmListRow & { total: bigint }>(sql`
-    select ${listColumns}, ${usedOfQuota(accountId, 'vms')} as total
+  db.many<VmListRow>(sql`
+    select ${listColumns}
     from (select id from vms where account_id = ${accountId} ${after ? sql`and id < ${after[0]}` : sql``}
       order by id desc limit ${inline(limit)} ${offset > 0 ? sql`offset ${offset}` : sql``}) page
     join vm_details d using (id) order by d.id desc`)

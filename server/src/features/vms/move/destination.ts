@@ -15,7 +15,7 @@ import { hasStaleMachine } from '../model/stale-machines.ts'
 /** Whether it may leave its host at all; returns that. Whether it is idle is up to the caller. */
 export async function requireMovable(db: Queries, vm: sql.VmDetails): Promise<HostRow> {
   requireAllowed(vm, 'migrate')
-  if (vm.status === 'RUNNING' && (vm.account_suspended || vm.pending_hold === 'SUSPEND' || vm.pending_hold === 'UNPAID'))
+  if (vm.status !== 'SUSPENDED' && (vm.account_suspended || vm.pending_hold === 'SUSPEND' || vm.pending_hold === 'UNPAID'))
     throw apiError('busy', 'VM is being suspended: it can be moved after that')
   const source = await getHost(db, vm.host_id!)
   if (source.unreachable_since !== null) throw apiError('unavailable', `Host ${source.name} is unreachable: nothing can be moved from it`)

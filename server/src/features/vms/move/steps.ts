@@ -5,7 +5,7 @@ import { isDriverError, type Driver } from '../../../hypervisor/driver.ts'
 import { migrateMachine, returnMachine, type Move, type Returned } from '../../../hypervisor/migrate.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { stepsOf } from '../../../workflow/run-store.ts'
-import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import { StepError, type StepContext } from '../../../workflow/workflow-builder.ts'
 import type { Deps } from '../../deps.ts'
 import { releaseCapacity, type Size } from '../../hosts/capacity.ts'
 import { cpuSetOf, getHost } from '../../hosts/service.ts'
@@ -16,7 +16,7 @@ import { getVmRow, machineSpec, withSize } from '../model/machine-spec.ts'
 import { sizeOf, sizeOnHost } from '../model/placement.ts'
 import { ensurePorts, isPlaced } from '../model/ports.ts'
 import * as sql from '../model/sql.ts'
-import { moveStaleNics, recordStaleMachine } from '../model/stale-machines.ts'
+import { mayWriteOn, moveStaleNics, recordStaleMachine } from '../model/stale-machines.ts'
 import type { VmInput } from '../steps.ts'
 
 /** Of every workflow with these steps: statements find open moves by it. */
@@ -127,8 +127,26 @@ export async function returnIfUnsettled(context: Context): Promise<Outcome> {
   const vm = await sql.vmById(deps.db, input.vmId)
   // Deleted or restored elsewhere since the run was cancelled.
   if (vm?.host_id !== input.sourceId) return { isLeft: vm?.host_id !== input.destinationId }
-  const [from, to] = [await openUnlessLost(deps, input.sourceId), await openUnlessLost(deps, input.destinationId)]
-  return returnMachine({ ...(await describeMove(context, 'back')), from, to }, signal)
+  const [from, to] = [await openUnlessLost(deps, input.sourceId), await openDestination(context, vm)]
+  if (!to && (await mayWriteOn(deps.db, vm.id, input.destinationId)))
+    throw new StepError('unreachable', 'Its destination was destroyed, and nothing keeps that from writing to its disk or volumes', {
+      retry: true,
+    })
+  const returned = await returnMachine({ ...(await describeMove(context, 'back')), from, to }, signal)
+  return to ? returned : { ...returned, isLeft: true }
+}
+
+/**
+ * Null where it is destroyed, and where a fence keeps it from the VM's disk. What it has of a VM whose disk is in a storage backend is removed once it
+ * was fenced: a guest that has lost its disk cannot be moved back.
+ */
+async function openDestination({ deps, input, signal }: Context, { id, storage_id }: sql.VmDetails): Promise<Driver | null> {
+  const to = await openUnlessLost(deps, input.destinationId)
+  const { fenced_at } = await getHost(deps.db, input.destinationId)
+  if (!to || fenced_at === null || storage_id === null) return to
+  if (!(await mayWriteOn(deps.db, id, input.destinationId))) return null
+  await to.ensurePurgedKeepBackups(id, signal)
+  return to
 }
 
 const openUnlessLost = async ({ db, hypervisors }: Deps, hostId: string): Promise<Driver | null> =>

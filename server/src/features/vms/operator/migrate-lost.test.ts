@@ -11,7 +11,7 @@ import { resumeRun } from '../../../workflow/executor.ts'
 import { AttemptLostError, findRun } from '../../../workflow/run-store.ts'
 import { getHost, type HostRow } from '../../hosts/service.ts'
 import { declareDestroyed } from '../../recovery/service.ts'
-import { startMigration } from '../service.ts'
+import { deleteUnpaidVm, lockVmById, startMigration } from '../service.ts'
 
 describe('a migration whose host dies', async () => {
   const app = await testApp(storesInMemory())
@@ -83,6 +83,54 @@ describe('a migration whose host dies', async () => {
     expect([await hostOf(id), await powers()]).toEqual([source.id, ['running', undefined]])
     expect(await here.drift.readFile(id, 'proof')).toBe('newest')
     await putRight()
+  })
+
+  /** The machine has arrived, which nobody knows. */
+  const cutOffFor = async (hours: number) => {
+    const moved = await given('move run')
+    await moved.there.drift.writeFile(moved.id, 'proof', 'written there')
+    await moved.there.faults.loseHost()
+    for (let hour = 0; hour < hours; hour++) {
+      app.clock.advance('1h')
+      await app.settle({ subjectId: moved.id, rounds: 5 }).catch(() => undefined)
+    }
+    return moved
+  }
+
+  test('waits for its destination beyond its deadline where the machine may have arrived, which has the newest disk', async () => {
+    const { id, actionId, source, here, there, powers } = await cutOffFor(12)
+    expect(await findRun(app.db, actionId)).toMatchObject({ status: 'RUNNING', compensating: true, error_code: 'unreachable' })
+    const { status, headers } = await customer.post(`/vms/${id}/start`)
+    expect([status, headers['x-error-code']]).toEqual([409, 'busy'])
+    await there.faults.returnHost()
+    await putRight()
+    expect(await findRun(app.db, actionId)).toMatchObject({ status: 'FAILED', cleanup_failed: false })
+    expect([await hostOf(id), await powers()]).toEqual([source.id, ['running', undefined]])
+    expect(await here.drift.readFile(id, 'proof')).toBe('written there')
+  })
+
+  test('keeps nobody from deleting the VM when it waits beyond its deadline', async () => {
+    const early = await cutOffFor(1)
+    expect((await customer.delete(`/vms/${early.id}`)).status).toBe(409)
+    await early.there.faults.returnHost()
+    const { id, actionId, source, destination, there, powers } = await cutOffFor(12)
+    expect((await customer.delete(`/vms/${id}`)).status).toBe(202)
+    await app.settle({ subjectId: id, rounds: 50 }).catch(() => undefined)
+    expect((await customer.get(`/vms/${id}`)).status).toBe(404)
+    await there.faults.returnHost()
+    await putRight()
+    expect(await findRun(app.db, actionId)).toMatchObject({ status: 'CANCELLED', compensating: false, cleanup_failed: false })
+    expect([await powers(), await sizeUsed(source.id), await sizeUsed(destination.id)]).toEqual([[undefined, undefined], NOTHING, NOTHING])
+  })
+
+  test('keeps no unpaid VM from being deleted either', async () => {
+    const { id, actionId, there } = await cutOffFor(12)
+    await app.db.tx(async (tx) => deleteUnpaidVm(tx, app.deps, (await lockVmById(tx, id))!))
+    await app.settle({ subjectId: id, rounds: 50 }).catch(() => undefined)
+    expect((await customer.get(`/vms/${id}`)).status).toBe(404)
+    await there.faults.returnHost()
+    await putRight()
+    expect(await findRun(app.db, actionId)).toMatchObject({ status: 'CANCELLED', compensating: false, cleanup_failed: false })
   })
 
   test.each(['cancelled', 'abandoned'])('leaves the machine where it has arrived when it is %s', async (how) => {

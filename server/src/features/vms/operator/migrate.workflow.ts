@@ -60,6 +60,7 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
     tries: 10,
     run: moveMachine,
     save: (tx, { input, now }) => settle(tx, now, input),
+    mustBeUndone: true,
     undo: returnIfUnsettled,
   })
   .step('ports', {
@@ -110,7 +111,7 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
     }
     if (vm && results['power off']) await recordVmEvent(tx, deps, vmId, 'vm.restarted', { actionId: runId, reason: 'migration' })
     await markPortsDirty(tx, [vmId]) // a change of them meanwhile may have bound them to both hosts again
-    if (isLeft || hasArrived || cleanupFailed) await recordStaleMachine(tx, now, vmId, destinationId)
+    if (isLeft || hasArrived || cleanupFailed) await recordStaleMachine(tx, now, vmId, destinationId, cleanupFailed)
     const reserved = input.size ?? size
     if (reserved) await releaseCapacity(tx, destinationId, reserved)
   })

@@ -11,6 +11,7 @@ import {
   clearStaleMachine,
   clearStaleNic,
   forgetFailedCleanups,
+  forgetHarmlessMachines,
   hostsWithStaleMachines,
   removableMachines,
   removableNics,
@@ -25,6 +26,7 @@ import { lockVmById } from '../model/sql.ts'
 
 export const reconcileStaleMachines = keyedReconciler(STALE_MACHINES, '30s', {
   busy: async ({ db, clock }) => {
+    await forgetHarmlessMachines(db)
     await forgetFailedCleanups(db)
     const stale = await hostsWithStaleMachines(db)
     return (await listHosts(db)).filter((host) => stale.has(host.id) && isStable(host, clock.now())).map(({ id }) => id)

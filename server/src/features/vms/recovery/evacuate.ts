@@ -97,7 +97,7 @@ export async function rollBackEvacuation(
   const vm = await getVmRow(tx, vmId)
   await reclaimAddresses(tx, addressesLeft(before, vm))
   await releasePlacement(tx, now, { ...vm, ...addressesLeft(vm, before) }, cleanupFailed)
-  if (cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  if (cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!, host.lost_at !== null) // it had the volumes too
   await moveVolumes(tx, now, vmId, vm.host_id!, before.host_id)
   await assignToHost(tx, deps, vm, before)
   if (host.lost_at !== null) return false

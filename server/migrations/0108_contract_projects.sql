@@ -1,2 +1,2 @@
 -- No process is left to which a project would be an account that pays for itself.
-alter table accounts drop constraint accounts_no_projects;
+alter table accounts drop constraint if exists accounts_no_projects;
