@@ -25,6 +25,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listOsTemplates: commandLine('os', 'list'),
   getOsTemplate: commandLine('os', 'get', ':slug'),
 
+  search: commandLine('search', 'key'),
+
   getAccount: commandLine('account', 'show'),
   updateAccount: commandLine('account', 'update', '--name', '=name'),
   listMembers: commandLine('member', 'list'),
@@ -175,7 +177,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   openConsole: commandLine('vm', 'console', ':id', '--url'),
   getVmMetrics: commandLine('vm', 'metrics', ':id'),
 
-  startBulkAction: commandLine('vm', 'bulk', '=action', '--selector', '=labelSelector', '--yes'),
+  startBulkAction: commandLine('vm', 'bulk', 'stop', '--selector', '=labelSelector', '--no-wait', '--yes'),
 
   listSnapshots: commandLine('snapshot', 'list', ':vmId'),
   createSnapshot: commandLine('snapshot', 'create', ':vmId', '=name', '--no-wait'),

@@ -1,5 +1,5 @@
-import { Api, type RawRequest } from './api.ts'
-import type { Action } from './generated/openapi.ts'
+import { Api, type Query, type RawRequest } from './api.ts'
+import type { Action, SearchResult } from './generated/openapi.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Account } from './resources/account.ts'
 import { Actions } from './resources/actions.ts'
@@ -98,6 +98,11 @@ export class Berth {
   /** Resolves with the completed action. Throws ActionFailedError if it failed or was cancelled, ActionTimeoutError if it is still running. */
   waitForAction(action: ActionReference, options?: WaitOptions): Promise<Action> {
     return waitForAction(this.#api, action, options)
+  }
+
+  /** What the account has by name, id, address or label, the closest first; only kinds that the token may read. */
+  search(q: string, query?: Omit<Query<'search'>, 'q'>, options?: CallOptions): Promise<SearchResult[]> {
+    return this.#api.call('search', { query: { q, ...query } }, options)
   }
 
   /** Calls any endpoint with the same retries, idempotency keys and errors, for endpoints without a method here. Returns `data`. */

@@ -24,6 +24,8 @@ export const CALLS: Record<string, CallBySdk> = {
   listOsTemplates: (berth) => berth.osTemplates.list(),
   getOsTemplate: (berth, { slug }) => berth.osTemplates.get(slug),
 
+  search: (berth) => berth.search('key'),
+
   getAccount: (berth) => berth.account.get(),
   updateAccount: (berth, _, body) => berth.account.update(body),
   listMembers: (berth) => berth.members.list().page(),

@@ -19,11 +19,11 @@ test('every operation has a method', () => {
 describe.each(operations.filter(({ id }) => id in CALLS))('$id', ({ id, method, path }) => {
   test('is called once by its method, and succeeds', async () => {
     const customer = await app.given.customer({ credit: '10000.00' })
-    const { params = {}, body } = await ENDPOINTS[id]!(fixtureOf(app, customer))
+    const { params = {}, body, query = '' } = await ENDPOINTS[id]!(fixtureOf(app, customer))
     const { attempts, handlers } = recordAttempts()
     const data = await CALLS[id]!(app.client(customer, { handlers }), params as never, body as never)
     expect(data).toBeTypeOf('object')
-    const expected = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!)
+    const expected = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!) + query
     expect(attempts).toMatchObject([{ method, path: expected, replayed: false }])
     expect(attempts[0]!.status).toBeGreaterThanOrEqual(200)
     expect(attempts[0]!.key ?? 'none').toMatch(method === 'GET' ? /^none$/ : /^[0-9a-f]{32}$/)

@@ -259,6 +259,8 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getOsTemplate: async () => ({ params: { slug: 'debian-12' }, shared: true }),
   listNodes: async (fixture) => ({ params: { id: await fixture.region() }, shared: true }),
 
+  search: async (fixture) => ({ ...(await having((each) => each.key())(fixture)), query: '?q=key' }),
+
   getAccount: nothing,
   listAccountLimits: nothing,
   listAuditLog: having((fixture) => fixture.key()),

@@ -16,6 +16,7 @@ export const MAY: Record<string, string> = {
   deleteInvitation: 'owner admin',
   getAction: 'owner admin operator billing read-only',
   listVmActions: 'owner admin operator billing read-only',
+  search: 'owner admin operator billing read-only',
   listActions: 'owner admin operator billing read-only',
   listEvents: 'owner admin operator billing read-only',
   getWallet: 'owner admin operator billing read-only',

@@ -20,6 +20,7 @@ import { invitation, member } from './member.ts'
 import { network } from './network.ts'
 import { placementGroup } from './placement-group.ts'
 import { project } from './project.ts'
+import { search } from './search.ts'
 import { snapshot } from './snapshot.ts'
 import { key } from './ssh-key.ts'
 import { ticket } from './ticket.ts'
@@ -30,7 +31,7 @@ import { wallet } from './wallet.ts'
 import { webhook } from './webhook.ts'
 
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
-const catalog = [region, plan, os]
+const catalog = [search, region, plan, os]
 const billing = [wallet, invoice, bandwidth]
 const accountAndEvents = [event, alert, webhook, action, maintenance, account, project, member, invitation, token, ticket]
 const local = [login, context, completion, api]

@@ -2943,6 +2943,19 @@ export interface components {
             /** @description VMs in it; the limits of the account are for all its projects together */
             vmCount: number;
         };
+        SearchResult: {
+            /** @enum {unknown} */
+            kind: "vm" | "address" | "network" | "firewall" | "volume" | "volume_snapshot" | "snapshot" | "backup" | "image" | "ssh_key" | "placement_group" | "alert" | "webhook" | "project" | "token" | "action";
+            id: string;
+            name: string;
+            /** @description What was found where that is not the name, such as an address; or what else tells it from others */
+            detail: string | null;
+            /** @description The VM that it belongs to */
+            vmId?: string | undefined;
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+        };
         WebhookTestEventData: {
             webhookId: string;
         };
@@ -3130,6 +3143,7 @@ export type WebhookAttempt = components['schemas']['WebhookAttempt'];
 export type WebhookDeliveryLog = components['schemas']['WebhookDeliveryLog'];
 export type TicketWithReplies = components['schemas']['TicketWithReplies'];
 export type Project = components['schemas']['Project'];
+export type SearchResult = components['schemas']['SearchResult'];
 export type WebhookTestEventData = components['schemas']['WebhookTestEventData'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export interface operations {
@@ -8265,6 +8279,34 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["Project"];
+                    };
+                };
+            };
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /** @description Part of a name, id, address, reverse name or label, in any case; all of it is literal text */
+                q: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["SearchResult"][];
                     };
                 };
             };

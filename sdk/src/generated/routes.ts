@@ -164,4 +164,5 @@ export const ROUTES = {
   getProject: { method: 'GET', path: '/projects/{id}' },
   updateProject: { method: 'PATCH', path: '/projects/{id}' },
   deleteProject: { method: 'DELETE', path: '/projects/{id}' },
+  search: { method: 'GET', path: '/search' },
 } as const

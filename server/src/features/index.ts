@@ -92,6 +92,7 @@ import { pruneSessions } from './sessions/prune.reconciler.ts'
 import { identityRoutes } from './sessions/identities.routes.ts'
 import { mailIdentities } from './identities/mail.reconciler.ts'
 import { pruneFlows, refreshProviders } from './identities/refresh.reconciler.ts'
+import { searchRoutes } from './search/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotEvents } from './snapshots/schema.ts'
@@ -202,6 +203,7 @@ export const routes: Routes[] = [
   webhookRoutes(eventCatalog),
   ticketRoutes,
   projectRoutes,
+  searchRoutes,
 ]
 
 /** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */

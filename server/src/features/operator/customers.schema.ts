@@ -86,6 +86,7 @@ export const OperatorVm = object(
 )
 export type OperatorVm = Static<typeof OperatorVm>
 export const VmQuery = {
+  q: Type.Optional(Type.String({ maxLength: 254, description: 'Part of the name or hostname, or the whole id or any address' })),
   account: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
   host: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
   status: Type.Optional(Type.String({ maxLength: 32 })),

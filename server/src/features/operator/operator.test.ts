@@ -191,6 +191,17 @@ describe('VMs', () => {
     expect((await operator.get(`/operator/vms?account=${customer.accountId}&status=STOPPED`)).body.data).toEqual([])
   })
 
+  test('of all accounts are found by a part of the name, the id, and any address', async () => {
+    const customer = await rich()
+    const network = await customer.post('/networks', { name: 'net', nodeId: app.host.id, cidr: '10.92.0.0/24' })
+    const { id } = await app.given.vm(customer, { hostname: 'needle-1', privateNetworkIds: [network.body.data.id] })
+    const { ipAddress, privateNetworks } = (await customer.get(`/vms/${id}`)).body.data
+    const found = async (q: string) =>
+      (await operator.get(`/operator/vms?q=${encodeURIComponent(q)}`)).body.data.map((vm: { id: string }) => vm.id)
+    for (const q of ['NEEDLE', id, ipAddress, privateNetworks[0].ipAddress]) expect(await found(q), q).toEqual([id])
+    for (const q of ['needle%', 'needle_1', '192.0.2.99', id.slice(1)]) expect(await found(q), q).toEqual([])
+  })
+
   test('are suspended, unsuspended, unmanaged and adopted', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)

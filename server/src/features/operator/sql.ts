@@ -1,6 +1,7 @@
 // Queries across all accounts, read-only: changes go through the services of the features.
 import { sql, type NotNull, type Queries, type Sql } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { parseIp } from '../../kernel/ip-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import { contactOf } from '../accounts/service.ts'
 import { isOpen } from '../../workflow/run-store.ts'
@@ -23,8 +24,10 @@ const accounts = sql`
   from accounts a left join wallets w on w.account_id = a.id left join account_quotas q on q.account_id = a.id and q.name = 'vms'`
 
 /** Escapes LIKE wildcards in the search text. */
+const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
 const containing = (text: string): Sql => {
-  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const pattern = likePattern(text)
   return sql`a.deleted_at is null and (${text} = '' or ${contactOf(sql`a`)} ilike ${pattern} or a.name ilike ${pattern} or a.id = ${text})`
 }
 
@@ -36,10 +39,16 @@ export const listAccounts = (db: Queries, text: string, range: PageRange) =>
 export const findAccount = (db: Queries, id: string) => db.maybe<AccountRow>(sql`${accounts} where a.id = ${id}`)
 
 export interface VmFilter {
+  q?: string
   account?: string
   host?: string
   status?: string
 }
+
+/** Of any kind; null is the address of none. */
+const hasAddress = (address: string | null): Sql => sql`(d.ip_address = ${address}::inet or d.ipv6_address = ${address}::inet
+  or d.ipv6_prefix >>= ${address}::inet or d.id in (select vm_id from addresses where address = ${address}::inet
+    union all select vm_id from network_attachments where address = ${address}::inet))`
 
 export interface VmRow {
   id: string
@@ -55,7 +64,8 @@ export interface VmRow {
   created_at: Date
 }
 
-const ofVms = ({ account, host, status }: VmFilter): Sql => sql`
+const ofVms = ({ q = '', account, host, status }: VmFilter): Sql => sql`
+  (${q} = '' or d.name ilike ${likePattern(q)} or d.hostname ilike ${likePattern(q)} or d.id = ${q} or ${hasAddress(parseIp(q) && q)}) and
   (${account ?? null}::text is null or d.account_id = ${account ?? null}) and (${host ?? null}::text is null or d.host_id = ${host ?? null})
   and (${status ?? null}::text is null or d.status = ${status ?? null})`
 
