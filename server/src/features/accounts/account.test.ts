@@ -117,6 +117,6 @@ describe('a quota', () => {
     await app.db.tx((tx) => releaseQuota(tx, accountId, 'vms', 2n))
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
     const taking = app.db.tx((tx) => reserveQuota(tx, accountId, 'vms', 1n))
-    await expect(taking).rejects.toThrow('Quota exceeded: 3 of 1 vms are in use. Delete some, or ask support for more')
+    await expect(taking).rejects.toThrow('Quota exceeded: 3 of 1 VMs are in use. Delete some, or ask support for more')
   })
 })

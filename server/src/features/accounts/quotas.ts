@@ -29,7 +29,11 @@ export async function reserveQuotas(
 
 /** `volume_storage_gib` → `GiB of volume storage` */
 const quotaWords = (name: string): string =>
-  name.replace(/^(.+)_(gib|mib)$/, (_, what: string, unit: string) => `${unit === 'gib' ? 'GiB' : 'MiB'} of ${what}`).replaceAll('_', ' ')
+  name
+    .replace(/^(.+)_(gib|mib)$/, (_, what: string, unit: string) => `${unit === 'gib' ? 'GiB' : 'MiB'} of ${what}`)
+    .replaceAll('_', ' ')
+    .replace(/\bvms\b/, 'VMs')
+    .replace(/\b(ram|ssh|vcpu)\b/, (word) => (word === 'vcpu' ? 'vCPU' : word.toUpperCase()))
 
 /** Handles a quota that is exhausted or has no counter row yet. */
 async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint, findKept?: FindKept): Promise<void> {
@@ -40,12 +44,13 @@ async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigi
   const account = await sql.findAccount(tx, accountId)
   if (account?.deleted_at) throw unauthorized('This project has been deleted')
   if (account?.suspended_at) throw apiError('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
+  const shared = account?.payer_account_id ? ' by the account that pays and all its projects' : ''
   const kept = await findKept?.()
   const end = kept?.until ? `, the first of it until ${kept.until.toISOString()} at the latest` : ''
   const keptWords = kept?.gib ? `. ${kept.gib} GiB of it were deleted and are kept by object lock${end}` : ''
   throw apiError(
     'quota_exceeded',
-    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use${amount > 1n ? `, and this needs ${amount} more` : ''}. Delete some, or ask support for more${keptWords}`,
+    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use${shared}${amount > 1n ? `, and this needs ${amount} more` : ''}. Delete some, or ask support for more${keptWords}`,
   )
 }
 
@@ -60,8 +65,6 @@ export async function releaseQuotas(tx: Tx, accountId: string, amounts: Record<s
 }
 
 export const recountQuota = sql.recountQuota
-
-export const usedOfQuota = sql.usedOfQuota
 
 /** Reads the usage counter; does not count the resources themselves. */
 export const quotaUsed = async (db: Queries, accountId: string, name: string): Promise<bigint> =>

@@ -13,8 +13,11 @@ export const accountRoutes: Routes = (api, { db, clock }) => {
   api.get(
     '/account',
     { operationId: 'getAccount', summary: 'Get the account the token belongs to', tag, scope, data: Account },
-    async ({ principal }) =>
-      toAccount(await getAccount(db, principal.accountId), await findView(db, clock.now(), projectHolder(principal.accountId))),
+    async ({ principal: { accountId, payerId } }) => {
+      const [account, payer] = await Promise.all([getAccount(db, accountId), getAccount(db, payerId)])
+      const requires_totp = account.requires_totp || payer.requires_totp
+      return toAccount({ ...account, requires_totp }, await findView(db, clock.now(), projectHolder(accountId)))
+    },
   )
 
   api.get(

@@ -34,7 +34,6 @@ export {
   reserveQuota,
   reserveQuotas,
   setQuotaLimit,
-  usedOfQuota,
   type KeptGib,
 } from './quotas.ts'
 export { isWithin, scopesOf } from './roles.ts'
@@ -88,6 +87,7 @@ export async function requirePayer(db: Queries, idOrEmail: string): Promise<sql.
 export const isSuspended = sql.isSuspended
 export const payerOf = sql.payerOf
 export const payingTogether = sql.payingTogether
+export const sharing = sql.sharing
 export const withProjects = sql.withProjects
 export const membershipsOf = sql.membershipsOf
 export const membersOf = sql.membersOf

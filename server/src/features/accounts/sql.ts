@@ -23,6 +23,10 @@ export const withProjects = (payerId: Sql): Sql =>
 /** SQL subquery: the ids of all accounts with the payer of this one. Whatever is limited is limited for all of them together. */
 export const payingTogether = (accountId: Sql): Sql => withProjects(payerOf(accountId))
 
+/** SQL subquery, as `shareOf`: the ids of the account or, of a project, of all with its payer. */
+export const sharing = (accountId: Sql): Sql =>
+  sql`(select ${accountId} as id union select y.id from accounts x join accounts y on y.payer_account_id = x.payer_account_id where x.id = ${accountId})`
+
 /** SQL condition on the row of accounts of this name: whether its members need a second factor; in a project also where its payer says so. */
 export const requiresTotp = (account: Sql): Sql =>
   sql`(${account}.requires_totp or exists (select from accounts y where y.id = ${account}.payer_account_id and y.requires_totp))`
@@ -213,10 +217,10 @@ export interface QuotaRow {
 }
 
 /**
- * Returns the quotas with enough capacity left; a quota without a counter row is missing too. Those of a project are its payer's. A suspended
- * account gets nothing new but tickets, a deleted project nothing at all: whoever deletes one waits for who reserves, and is waited for; not for
- * who gives back, who may hold what is about to be deleted. Quotas are locked after that and in a fixed order, because an update locks in the
- * order of its query plan, which varies with statistics and connection.
+ * Returns the quotas with enough capacity left, and none while one of them has no counter row: whoever adds rows locks all in that order, and may
+ * hold none before. Those of a project are its payer's. A suspended account gets nothing new but tickets, a deleted project nothing at all: whoever
+ * deletes one waits for who reserves, and is waited for; not for who gives back, who may hold what is about to be deleted. Quotas are locked after
+ * that and in a fixed order, because an update locks in the order of its query plan, which varies with statistics and connection.
  */
 export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, bigint>) =>
   tx.many<{ name: string }>(sql`
@@ -224,6 +228,8 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
       ${Object.values(amounts).some((amount) => amount > 0n) ? sql`for key share` : sql``})
     update account_quotas q set used = used + more.amount
     from owner, (select name from account_quotas where account_id = (select payer_id from owner) and name = any(${Object.keys(amounts)}::text[])
+        and (select count(*) from account_quotas where account_id = (select payer_id from owner) and name = any(${Object.keys(amounts)}::text[]))
+          = ${Object.keys(amounts).length}
         order by name for no key update) held,
       unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
     where account_id = owner.payer_id and q.name = held.name and more.name = held.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
@@ -239,9 +245,6 @@ export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
   tx.run(sql`insert into account_quotas (account_id, name) values (${payerOf(sql`${accountId}`)}, ${name}) on conflict do nothing`)
 
 /** SQL subquery, for use inside another statement; null when the quota has no counter row. */
-export const usedOfQuota = (accountId: string, name: string) =>
-  sql`(select used from account_quotas where account_id = ${payerOf(sql`${accountId}`)} and name = ${name})`
-
 export const findQuotaUsed = (db: Queries, accountId: string, name: string) =>
   db.maybe<{ used: bigint }>(sql`select used from account_quotas where account_id = ${payerOf(sql`${accountId}`)} and name = ${name}`)
 

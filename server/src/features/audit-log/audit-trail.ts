@@ -1,7 +1,8 @@
 // Writes API calls to the audit log. A change and its entry commit in one transaction. Denied requests are written asynchronously in
-// batches. Only the first of an account and its projects in an hour get an entry each, the rest are counted, so that no client can fill the disk: changes by
-// actor and action, the first of which have an entry each even then, so that a flood of one hides no other; denied requests all together.
+// batches. Only the first of an account, and of its projects together, in an hour get an entry each, the rest are counted, so that no client
+// can fill the disk: changes by actor and action, the first of which have an entry each even then, so that a flood of one hides no other; denied requests all together.
 import type { Audit, AuditRecord } from '../../http/api/audit.ts'
+import { shareOf } from '../../http/api/principal.ts'
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/crypto.ts'
@@ -37,7 +38,7 @@ export interface AuditTrail extends Audit {
 }
 
 export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: Log }): AuditTrail {
-  /** By payer. */
+  /** By share. */
   const hours = new Map<string, Hour>()
   const pendingWrites = new Set<Promise<void>>()
   const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
@@ -50,10 +51,11 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     pendingWrites.add(writing)
   }
 
-  const hourOf = (payerId: string, now: Date): Hour => {
-    const known = hours.get(payerId)
+  const hourOf = (call: AuditRecord, now: Date): Hour => {
+    const share = shareOf(call)
+    const known = hours.get(share)
     if (known && known.endsAt > now) return known
-    if (known) end(payerId, known, now)
+    if (known) end(share, known, now)
     const hour = {
       endsAt: addDuration(now, '1h'),
       changes: 0,
@@ -61,15 +63,15 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
       written: 0,
       counted: new Map<string, number>(),
     }
-    hours.set(payerId, hour)
+    hours.set(share, hour)
     return hour
   }
-  const end = (payerId: string, { counted }: Hour, now: Date): void => {
-    hours.delete(payerId)
+  const end = (share: string, { counted }: Hour, now: Date): void => {
+    hours.delete(share)
     for (const [accountId, count] of counted) write(summary(accountId, count, now))
   }
   const endHours = (now: Date, isOver: (hour: Hour) => boolean): void => {
-    for (const [payerId, hour] of hours) if (isOver(hour)) end(payerId, hour, now)
+    for (const [share, hour] of hours) if (isOver(hour)) end(share, hour, now)
   }
   const written = async (): Promise<void> => void (await Promise.all(pendingWrites))
 
@@ -77,12 +79,12 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     recordSuccess(tx, call) {
       const now = clock.now()
       markCaller(tx, call.accountId)
-      const hasEntry = takeEntry(hourOf(call.payerId, now), call)
+      const hasEntry = takeEntry(hourOf(call, now), call)
       tx.beforeCommit(hasEntry ? sql.insertion(toRow(call, now)) : sql.countedInsertion(changeCount(call, now)))
     },
     recordDenied(call) {
       const now = clock.now()
-      const hour = hourOf(call.payerId, now)
+      const hour = hourOf(call, now)
       if (hour.written === REFUSALS_PER_HOUR) return void hour.counted.set(call.accountId, (hour.counted.get(call.accountId) ?? 0) + 1)
       hour.written++
       write(toRow(call, now))

@@ -25,7 +25,7 @@ describe('a budget', () => {
     expect([first.status, ...told(first)]).toEqual([202, money(price + 100n), undefined])
     await create(token)
     expect(await refused((query) => create(token, {}, query))).toBe(
-      `Budget exceeded: token ci may spend ${money(price * 2n + 100n)} USD a month. ${money(price * 2n)} are used, 1.00 are left, and this costs ${money(price)}`,
+      `Budget exceeded: token ci may spend ${money(price * 2n + 100n)} USD a month. ${money(price * 2n)} are used, 1.00 are left, and this costs ${money(price)}. Choose what costs less, wait for the next month (UTC), or have the budget raised`,
     )
     const over = await create(token)
     expect(told(over)).toEqual(['1.00', undefined])
@@ -45,7 +45,7 @@ describe('a budget', () => {
     expect(told(await token.get('/vms'))).toEqual([undefined, '1'])
     await created(token)
     expect(await refused((query) => create(token, {}, query))).toBe(
-      'Budget exceeded: token ci may have 2 VMs at a time. 2 are in use, 0 are left',
+      'Budget exceeded: token ci may have 2 VMs at a time. 2 are in use, 0 are left. Delete one, or have the budget raised',
     )
     await token.delete(`/vms/${id}`)
     await app.settle({ subjectId: id })

@@ -66,10 +66,10 @@ describe('a budget of a member', () => {
     expect((await create(narrow)).body.error).toContain('token ci may spend')
     await created(token)
     expect(await refused((query) => create(member, {}, query))).toBe(
-      `Budget exceeded: you may spend ${money(price * 3n + 100n)} USD a month. ${money(price * 3n)} are used, 1.00 are left, and this costs ${money(price)}`,
+      `Budget exceeded: you may spend ${money(price * 3n + 100n)} USD a month. ${money(price * 3n)} are used, 1.00 are left, and this costs ${money(price)}. Choose what costs less, wait for the next month (UTC), or have the budget raised`,
     )
     expect(await refused((query) => create(token, {}, query))).toBe(
-      `Budget exceeded: of the budget of the member who made this token 1.00 USD are left this month, and this costs ${money(price)}`,
+      `Budget exceeded: of the budget of the member who made this token 1.00 USD are left this month, and this costs ${money(price)}. Choose what costs less, wait for the next month (UTC), or have the budget raised`,
     )
     const budget = {
       monthlyAmount: money(price * 3n + 100n),

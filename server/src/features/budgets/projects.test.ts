@@ -60,7 +60,7 @@ describe('a budget of a project', () => {
     expect([first.status, ...told(first)]).toEqual([202, money(price * 2n + 100n), '8'])
     await created(guest)
     await created(all.project)
-    const sentence = `Budget exceeded: this project may spend ${money(price * 3n + 100n)} USD a month. ${money(price * 3n)} are used, 1.00 are left, and this costs ${money(price)}`
+    const sentence = `Budget exceeded: this project may spend ${money(price * 3n + 100n)} USD a month. ${money(price * 3n)} are used, 1.00 are left, and this costs ${money(price)}. Choose what costs less, wait for the next month (UTC), or have the budget raised`
     for (const each of [owner.there, guest, all.project]) {
       expect(await refused((query) => create(each, {}, query))).toBe(sentence)
       expect(told(await each.get('/vms'))).toEqual(['1.00', '6'])

@@ -135,15 +135,17 @@ function requireRoom(state: sql.StateRow, cents: Cents, currency: string, byToke
   const { monthly_cents, used_cents } = state
   if (cents === 0n || monthly_cents === null || used_cents + cents <= monthly_cents) return
   const [amount, used, left, cost] = [monthly_cents, used_cents, leftOf(monthly_cents, used_cents), cents].map(formatCents)
-  throw exceeded(
+  const what =
     state.type === 'MEMBER' && byToken
       ? `of the budget of the member who made this token ${left} ${currency} are left this month, and this costs ${cost}`
-      : `${whoOf(state, byToken)} may spend ${amount} ${currency} a month. ${used} are used, ${left} are left, and this costs ${cost}`,
-  )
+      : `${whoOf(state, byToken)} may spend ${amount} ${currency} a month. ${used} are used, ${left} are left, and this costs ${cost}`
+  throw exceeded(`${what}. Choose what costs less, wait for the next month (UTC), or have the budget raised`)
 }
 
 const tooManyVms = (state: sql.StateRow, most: number, byToken: boolean): ApiError =>
-  exceeded(`${whoOf(state, byToken)} may have ${most} VMs at a time. ${state.vms} are in use, ${Math.max(0, most - state.vms)} are left`)
+  exceeded(
+    `${whoOf(state, byToken)} may have ${most} VMs at a time. ${state.vms} are in use, ${Math.max(0, most - state.vms)} are left. Delete one, or have the budget raised`,
+  )
 
 const exceeded = (sentence: string): ApiError => apiError('budget_exceeded', `Budget exceeded: ${sentence}`)
 

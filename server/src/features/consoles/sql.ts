@@ -1,7 +1,7 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { payerOf, payingTogether } from '../accounts/service.ts'
+import { payerOf, sharing } from '../accounts/service.ts'
 import type { ConsoleType } from '../../hypervisor/driver.ts'
 
 export type LinkRow = Row<'console_tokens'>
@@ -31,7 +31,7 @@ export interface SessionKey {
   type: ConsoleType
 }
 
-/** Advisory lock that serializes the session limit of a payer until the transaction ends. */
+/** Advisory lock that serializes the session limit of an account with its payer and projects until the transaction ends. */
 export const lockSessionsOf = (tx: Tx, accountId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('consoles ' || ${payerOf(sql`${accountId}::text`)}, 0))`)
 
@@ -41,7 +41,7 @@ export const countOtherSessions = async (db: Queries, now: Date, { accountId, vm
     (
       await db.one<{ count: bigint }>(sql`
         select count(*) from console_sessions
-        where account_id in ${payingTogether(sql`${accountId}`)} and alive_until > ${now} and not (vm_id = ${vmId} and type = ${type})`)
+        where account_id in ${sharing(sql`${accountId}`)} and alive_until > ${now} and not (vm_id = ${vmId} and type = ${type})`)
     ).count,
   )
 

@@ -1,6 +1,7 @@
 // Server-sent event stream of an account. It reads the event log from a cursor, and NOTIFY only tells it when to read, so an interrupted
 // stream resumes without loss or duplicates.
 import { Readable } from 'node:stream'
+import { shareOf } from '../../http/api/principal.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { EVENTS, eventsAfter, lastNumber, type EventRow } from './sql.ts'
@@ -10,7 +11,7 @@ import { toEvent } from './view.ts'
 const HEARTBEAT_MS = 15_000
 /** The stream then ends, and the client reconnects with its cursor. */
 const MAX_MS = 15 * 60_000
-const STREAMS_PER_PAYER = 10
+const STREAMS_PER_SHARE = 10
 const ROWS_AT_A_TIME = 100
 
 export interface EventFeed {
@@ -28,7 +29,7 @@ export interface EventFeed {
 
 export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
   const open = new Map<string, Set<() => void>>()
-  const counts = new Map<string, number>() // by payer
+  const counts = new Map<string, number>() // by share
   const closing = new AbortController()
   let listening: Promise<() => Promise<void>> | undefined
   const wakeAll = (): void => open.forEach((streams) => streams.forEach((wake) => wake()))
@@ -42,19 +43,20 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
 
   return {
     async stream(accountId, after, signal, isAdmitted = async () => true, payerId = accountId) {
-      const count = counts.get(payerId) ?? 0
-      if (count >= STREAMS_PER_PAYER)
-        throw apiError('quota_exceeded', `Quota exceeded: ${STREAMS_PER_PAYER} event streams of this account are open. Close one first`)
-      counts.set(payerId, count + 1)
+      const share = shareOf({ accountId, payerId })
+      const count = counts.get(share) ?? 0
+      if (count >= STREAMS_PER_SHARE)
+        throw apiError('quota_exceeded', `Quota exceeded: ${STREAMS_PER_SHARE} event streams of this account are open. Close one first`)
+      counts.set(share, count + 1)
       const streams = open.get(accountId) ?? new Set()
       const bell = doorbell(AbortSignal.any([signal, closing.signal, AbortSignal.timeout(MAX_MS)]))
       open.set(accountId, streams.add(bell.ring))
       const leave = (): void => {
         if (!streams.delete(bell.ring)) return
         if (streams.size === 0) open.delete(accountId)
-        const left = counts.get(payerId)! - 1
-        if (left === 0) counts.delete(payerId)
-        else counts.set(payerId, left)
+        const left = counts.get(share)! - 1
+        if (left === 0) counts.delete(share)
+        else counts.set(share, left)
       }
       try {
         await listen()

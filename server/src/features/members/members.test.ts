@@ -4,6 +4,7 @@ import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { ROLES } from '../accounts/schema.ts'
+import { SCOPES } from '../accounts/scopes.ts'
 
 const app = await testApp()
 type Browser = Awaited<ReturnType<typeof givenMember>>
@@ -221,6 +222,14 @@ describe('DELETE /members/{id}', () => {
     const { body } = await owner.patch(`/v1/members/${other.person.id}`, { role: 'read-only' })
     expect(body.data.revokedTokenIds).toEqual([writer.id])
     await expect.poll(async () => [(await writer.get('/vms')).status, (await reader.get('/vms')).status]).toEqual([401, 200])
+  })
+
+  test('withdraws what an admin invited admins with, who would be that in all projects, from who keeps every right but the role', async () => {
+    const { owner, member } = await account()
+    const admin = await member('admin')
+    for (const role of ['admin', 'read-only']) await admin.post('/v1/invitations', { email: `${newId()}@example.com`, role })
+    await owner.patch(`/v1/members/${admin.person.id}`, { role: 'custom', scopes: SCOPES })
+    expect(((await owner.get('/v1/invitations')).body.data as { role: string }[]).map(({ role }) => role)).toEqual(['read-only'])
   })
 
   test('withdraws open invitations of the person', async () => {

@@ -1,6 +1,6 @@
 // Who may make whom what. Nobody gives more than they have, only owners touch owners, and who has a budget gives none. The caller is looked up again under the lock of the
 // account: of two owners who demote each other at once, the second is none any more.
-import type { Principal } from '../../http/api/principal.ts'
+import { isInProject, type Principal } from '../../http/api/principal.ts'
 import { requireScopeOf } from '../../http/api/mount.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid } from '../../kernel/errors.ts'
@@ -10,6 +10,8 @@ import * as sql from './sql.ts'
 
 export interface Caller {
   isOwner: boolean
+  /** Admins of an account are admins of its projects too, beyond the scopes that the caller has in the account. */
+  mayMakeAdmins: boolean
   /** A token that expires, is used from some addresses only, or has a budget, as may be one that it was made with: a member has no such limits. */
   isLimited: boolean
   /** Of the person, or of the one who made the token, or else of the token or one that it was made with. */
@@ -31,20 +33,24 @@ export async function lockAs(tx: Tx, now: Date, principal: Principal, scope: str
   return caller
 }
 
-async function lookUpPerson(tx: Tx, { accountId, actorId }: Principal): Promise<Caller> {
+async function lookUpPerson(tx: Tx, principal: Principal): Promise<Caller> {
+  const { accountId, actorId } = principal
   const member = await sql.findMember(tx, accountId, actorId)
   if (!member) throw notYours()
   const budget = await findBudget(tx, memberHolder(member.member_of, actorId))
-  return { isOwner: member.role === 'owner', isLimited: false, budget, scopes: scopesOf(member) }
+  const isOwner = member.role === 'owner'
+  const mayMakeAdmins = isOwner || member.role === 'admin' || isInProject(principal)
+  return { isOwner, mayMakeAdmins, isLimited: false, budget, scopes: scopesOf(member) }
 }
 
-async function lookUpToken(tx: Tx, now: Date, { accountId, memberOf, tokenIds, person }: Principal): Promise<Caller> {
+async function lookUpToken(tx: Tx, now: Date, principal: Principal): Promise<Caller> {
+  const { accountId, memberOf, tokenIds, person } = principal
   const family = await lockTokensOf(tx, now, accountId, tokenIds)
   const budgets = await findBudgets(tx, tokenIds.map(tokenHolder))
   const isLimited = budgets.size > 0 || family.some(({ expires_at, allowed_ips }) => expires_at !== null || allowed_ips.length > 0)
   const own = person && (await findBudget(tx, memberHolder(memberOf, person.id)))
   const budget = own ?? [...budgets.values()].at(-1) ?? null
-  return { isOwner: false, isLimited, budget, scopes: new Set(family.at(-1)!.scopes) }
+  return { isOwner: false, mayMakeAdmins: isInProject(principal), isLimited, budget, scopes: new Set(family.at(-1)!.scopes) }
 }
 
 export const notYours = () => apiError('account_required', 'You are not a member of this account: choose one of yours')
@@ -57,7 +63,8 @@ export function readGrant({ role, scopes }: { role: Grant['role']; scopes?: stri
 
 const expandIfAny = (scopes: string[] | undefined): string[] => (scopes ? expandScopes(scopes) : [])
 
-export function requireMayGive(caller: Caller, grant: Grant): void {
+/** `before`: the role that the member has. */
+export function requireMayGive(caller: Caller, grant: Grant, before?: Grant['role']): void {
   if (caller.isLimited)
     throw apiError(
       'missing_scope',
@@ -65,6 +72,8 @@ export function requireMayGive(caller: Caller, grant: Grant): void {
     )
   if (grant.role === 'owner' && !caller.isOwner)
     throw apiError('missing_scope', 'Only an owner who is signed in can make somebody an owner')
+  if (grant.role === 'admin' && before !== 'admin' && !caller.mayMakeAdmins)
+    throw apiError('missing_scope', 'Only an owner or admin who is signed in can make somebody an admin, who is one in all projects too')
   const missing = [...scopesOf(grant)].find((scope) => !caller.scopes.has(scope))
   if (missing) throw apiError('missing_scope', `You can give only what you have yourself: you lack the scope ${missing}`)
 }

@@ -60,12 +60,13 @@ export async function changeMember(tx: Tx, deps: Deps, principal: Principal, id:
   const before = await findBudget(tx, holderOf(member))
   requireMayChange(caller, member, before)
   const grant = readChange(member, input)
-  requireMayGive(caller, grant)
+  requireMayGive(caller, grant, member.role)
   const budget = withChanges(before, input.budget)
   requireBudgetFits(caller, grant, before, budget)
   if (grant.role !== 'owner') await requireOtherOwner(tx, member)
   await sql.setRole(tx, accountId, id, grant.role, grant.scopes)
   if (input.budget !== undefined) await changeBudget(tx, member, budget)
+  if (!inheritsProjects(grant)) await leaveProjects(tx, member)
   const revokedTokenIds = await takeRights(tx, deps, accountId, id)
   const changed = await requireMember(tx, accountId, id)
   const data = { member: toEventMember(changed, budget) }
@@ -109,7 +110,16 @@ async function end(tx: Tx, deps: EventDeps, member: sql.ShownMember): Promise<st
   await requireOtherOwner(tx, member)
   await sql.deleteMember(tx, member.account_id, member.user_id)
   await changeBudget(tx, member, null) // what was used is kept, for when the person joins again
+  await leaveProjects(tx, member)
   return takeRights(tx, deps, member.account_id, member.user_id)
+}
+
+const inheritsProjects = ({ role }: Grant): boolean => role === 'owner' || role === 'admin'
+
+/** Ends what owners and admins of a payer were in its projects before they became that: nobody was shown it meanwhile, and it would come back. */
+async function leaveProjects(tx: Tx, { account_id, user_id, role, scopes }: sql.ShownMember): Promise<void> {
+  if (!inheritsProjects({ role, scopes })) return
+  for (const hidden of await sql.deleteFromProjects(tx, account_id, user_id)) await changeBudget(tx, hidden, null)
 }
 
 /**
@@ -119,11 +129,12 @@ async function end(tx: Tx, deps: EventDeps, member: sql.ShownMember): Promise<st
 async function takeRights(tx: Tx, deps: EventDeps, payerId: string, userId: string): Promise<string[]> {
   await sql.alignHome(tx, payerId, userId)
   const ids: string[] = []
-  for (const { id } of await listWithProjects(tx, payerId)) ids.push(...(await takeRightsIn(tx, deps, id, userId)))
+  for (const { id, payer_account_id } of await listWithProjects(tx, payerId))
+    ids.push(...(await takeRightsIn(tx, deps, id, payer_account_id !== null, userId)))
   return ids
 }
 
-async function takeRightsIn(tx: Tx, deps: EventDeps, accountId: string, userId: string): Promise<string[]> {
+async function takeRightsIn(tx: Tx, deps: EventDeps, accountId: string, isProject: boolean, userId: string): Promise<string[]> {
   const grant = await sql.findMember(tx, accountId, userId)
   const budget = grant && (await findBudget(tx, holderOf(grant)))
   const left: ReadonlySet<string> = grant ? scopesOf(grant) : new Set()
@@ -132,13 +143,17 @@ async function takeRightsIn(tx: Tx, deps: EventDeps, accountId: string, userId: 
     !budget &&
     left.has('members:create') &&
     isWithin(scopesOf(invitation), left) &&
-    (invitation.role !== 'owner' || grant?.role === 'owner')
+    (invitation.role !== 'owner' || grant?.role === 'owner') &&
+    (invitation.role !== 'admin' || isProject || (grant !== undefined && inheritsProjects(grant)))
   const beyond = invitations.filter((each) => !mayGive(each)).map(({ id }) => id)
   if (beyond.length > 0) await sql.revokeInvitations(tx, deps.clock.now(), accountId, beyond)
   const ids: string[] = []
   for (const hook of deps.hooks.onRightsTaken) ids.push(...(await hook(tx, deps, { accountId, userId }, left)))
   return ids
 }
+
+/** Before its tokens, as by who makes one. */
+export const holdMembers = sql.lockMembers
 
 /** Of an account that ends. */
 export async function endMemberships(tx: Tx, accountId: string): Promise<void> {

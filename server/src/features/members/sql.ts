@@ -68,6 +68,14 @@ export const setRole = (tx: Tx, accountId: string, userId: string, role: MemberR
 export const deleteMember = (tx: Tx, accountId: string, userId: string) =>
   tx.run(sql`delete from members where account_id = ${accountId} and user_id = ${userId}`)
 
+export const deleteFromProjects = (tx: Tx, payerId: string, userId: string) =>
+  tx.many<MemberRow>(sql`
+    delete from members m using accounts a where a.id = m.account_id and a.payer_account_id = ${payerId} and m.user_id = ${userId}
+    returning ${allColumns('members', 'm')}`)
+
+export const lockMembers = (tx: Tx, accountId: string) =>
+  tx.run(sql`select from members where account_id = ${accountId} order by user_id for update`)
+
 export const deleteMembers = (tx: Tx, accountId: string) =>
   tx.many<{ user_id: string }>(sql`delete from members where account_id = ${accountId} returning user_id`)
 

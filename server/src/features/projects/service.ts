@@ -2,8 +2,9 @@
 // the payer, whose owners and admins are the same in its projects. They are made, named and ended by the payer alone.
 import type { Principal } from '../../http/api/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { parseDurationMs, subtractDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, invalid, notFound } from '../../kernel/errors.ts'
+import { apiError, ApiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import {
   areProjectsBarred,
@@ -20,7 +21,7 @@ import { deleteAlertsOf } from '../alerts/service.ts'
 import { findBudget, findViews, projectHolder, setBudget, withChanges, type Budget } from '../budgets/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
-import { endMemberships, lockAs, requireRaisesNone } from '../members/service.ts'
+import { endMemberships, holdMembers, lockAs, requireRaisesNone } from '../members/service.ts'
 import { closeTicketsOf } from '../support/staff.ts'
 import { deleteTokensOf } from '../tokens/service.ts'
 import { deleteWebhooksOf } from '../webhooks/service.ts'
@@ -29,6 +30,8 @@ import * as sql from './sql.ts'
 import { toEventProject, toProject } from './view.ts'
 
 const QUOTA = 'projects'
+/** A deleted project stays as a row, for the ledger. */
+const PER_DAY = 100
 
 export const listProjects = (db: Queries, now: Date, payerId: string, page: PageRequest): Promise<Paged<Project>> =>
   pageOf(
@@ -63,6 +66,7 @@ export async function createProject(
   if (await areProjectsBarred(tx))
     throw apiError('unavailable', 'There can be no projects before the upgrade of this installation is completed. Try again later')
   await lockAs(tx, now, principal, 'projects:create') // not while it is being suspended
+  await requireRate(tx, now, accountId)
   await reserveQuota(tx, accountId, QUOTA, 1n)
   const row = { id: newId(), name, payer_account_id: accountId, created_at: now }
   await insertProject(tx, row)
@@ -70,6 +74,12 @@ export async function createProject(
   if (budget) await setBudget(tx, row.id, projectHolder(row.id), budget)
   await record(tx, deps, 'project.created', accountId, row, budget)
   return getProject(tx, now, accountId, row.id)
+}
+
+async function requireRate(tx: Tx, now: Date, payerId: string): Promise<void> {
+  if ((await sql.countSince(tx, payerId, subtractDuration(now, '1d'))) < PER_DAY) return
+  const message = `Rate limit exceeded: an account makes ${PER_DAY} projects a day at most. Try again later`
+  throw new ApiError('rate_limited', message, [], parseDurationMs('1h') / 1000)
 }
 
 /** Who has a budget raises none: its own members would spend beyond it. */
@@ -103,6 +113,7 @@ export async function deleteProject(tx: Tx, deps: EventDeps, principal: Principa
   const { accountId } = principal
   await getProject(tx, now, accountId, id)
   await lockAs(tx, now, principal, 'projects:delete')
+  await holdMembers(tx, id)
   await lockTokensOf(tx, now, id, [])
   const project = await requireLocked(tx, accountId, id)
   await requireEmpty(tx, id)

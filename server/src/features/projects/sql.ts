@@ -21,6 +21,14 @@ export const listProjects = (db: Queries, payerId: string, range: PageRange) =>
 export const findProject = (db: Queries, payerId: string, id: string) =>
   db.maybe<ProjectRow>(sql`${shown} where id = ${id} and ${listed(payerId)}`)
 
+/** How many projects an account has made since then, also those that were deleted. */
+export const countSince = async (tx: Tx, payerId: string, since: Date): Promise<number> =>
+  (
+    await tx.one<{ count: number }>(
+      sql`select count(*)::int as count from accounts where payer_account_id = ${payerId} and created_at > ${since}`,
+    )
+  ).count
+
 /** What keeps a project from being deleted, by its name in a sentence. */
 export const countResources = (tx: Tx, accountId: string) =>
   tx.many<{ what: string; count: number }>(sql`

@@ -92,7 +92,7 @@ describe('POST /ssh-keys', () => {
     expect([countOf(answers, 201), countOf(answers, 422)]).toEqual([50, 10])
     const refused = answers.find((each) => each.status === 422)!
     expect(refused.headers['x-error-code']).toBe('quota_exceeded')
-    expect(refused.body.error).toMatch(/^Quota exceeded: 50 of 50 ssh keys are in use/)
+    expect(refused.body.error).toMatch(/^Quota exceeded: 50 of 50 SSH keys are in use/)
     await customer.delete(`/ssh-keys/${answers.find((each) => each.status === 201)!.body.data.id}`)
     expect((await customer.post('/ssh-keys', { name: 'again', publicKey: publicKey() })).status).toBe(201)
   })

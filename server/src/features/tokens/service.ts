@@ -31,14 +31,15 @@ export async function listTokens(db: Queries, now: Date, accountId: string, page
 export const getToken = async (db: Queries, now: Date, accountId: string, id: string): Promise<Token> =>
   showOne(db, now, await accounts.getToken(db, accountId, id))
 
-/** Of one account. */
+/** Of one account. What is left to a maker whose budget is in the account that pays is no business of others in its projects. */
 async function show(db: Queries, now: Date, rows: TokenRow[]): Promise<Token[]> {
   const [first] = rows
   if (!first) return []
   const place = await accounts.findPlace(db, first.account_id)
   const memberships = new Map((await accounts.listMemberships(db, first.account_id)).map((each) => [each.user_id, each.member_of]))
   const shown = rows.map(({ id, account_id, ancestor_ids, created_by: maker }) => {
-    const makers = maker === null ? [] : [memberHolder(memberships.get(maker) ?? account_id, maker)]
+    const isMember = maker !== null && memberships.get(maker) === account_id
+    const makers = isMember ? [memberHolder(account_id, maker)] : []
     return { holder: tokenHolder(id), within: [...projectHolders(place), ...makers, ...ancestor_ids.map(tokenHolder)] }
   })
   const budgets = await findViews(db, now, shown)

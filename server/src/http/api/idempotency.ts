@@ -51,8 +51,8 @@ export function idempotencyOf(
 }
 
 /**
- * Limits of an account and its projects. Without them a token could store what its rate limit allows in 24 hours. At a limit a write with a new key is
- * refused before its effect: dropping stored responses instead would make their repeats take effect twice.
+ * Limits of an account, and of its projects together. Without them a token could store what its rate limit allows in 24 hours. At a limit a
+ * write with a new key is refused before its effect: dropping stored responses instead would make their repeats take effect twice.
  */
 export const MAX_KEYS = 50_000
 export const MAX_BYTES = 64 * 1024 ** 2
@@ -72,7 +72,7 @@ export async function loadStoredResponse(
   const { claimed, is_full } = await tx.one<{ claimed: boolean; is_full: boolean | null }>(sql`
     select pg_try_advisory_xact_lock(${lock}::int8) as claimed, (
       select sum(keys) >= ${inline(MAX_KEYS)} or sum(bytes) >= ${inline(MAX_BYTES)} from idempotency_usage
-      where account_id = ${payerId} or account_id in (select id from accounts where payer_account_id = ${payerId})) as is_full`)
+      where ${accountId === payerId ? sql`account_id = ${accountId}` : sql`account_id in (select id from accounts where payer_account_id = ${payerId})`}) as is_full`)
   if (!claimed) throw inProgress()
   const row = await tx.maybe<StoredRow>(sql`
     select fingerprint, status, body, location from idempotency_keys

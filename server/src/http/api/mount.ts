@@ -87,7 +87,10 @@ function requireScope({ routeOptions, principal }: FastifyRequest): void {
 
 function requirePayer({ routeOptions, principal }: FastifyRequest): void {
   if (routeOptions.config.isOfPayer && isInProject(principal))
-    throw apiError('in_project', 'This is a project: only the account that pays for it may do this')
+    throw apiError(
+      'in_project',
+      'This is a project: only the account that pays for it may do this. Ask one of its owners or admins, or switch to it if you are one',
+    )
 }
 
 /** For what looks the rights of the caller up again, in its transaction. */

@@ -56,6 +56,10 @@ export const isDryRunOf = (tx: object): boolean => asked.get(tx)?.isDryRun ?? fa
 /** Somebody who may know no more of the payer than that it pays. */
 export const isInProject = ({ accountId, payerId }: Principal): boolean => accountId !== payerId
 
+/** Whose share of what an account may have at a time: projects have one together, so that none of their members leaves the payer without. */
+export const shareOf = ({ accountId, payerId }: Pick<Principal, 'accountId' | 'payerId'>): string =>
+  accountId === payerId ? accountId : `projects of ${payerId}`
+
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 
 declare module 'fastify' {

@@ -12,6 +12,7 @@ const Thing = object({
   flag: Type.Optional(Type.Boolean({ default: true })),
   color: Type.Optional(oneOf(['RED', 'BLUE'])),
   ids: Type.Optional(Type.Array(Id, { maxItems: 2, minItems: 1 })),
+  limits: Type.Optional(nullable(object({ amount: Type.Optional(text(1, 3)) }))),
   inner: Type.Optional(object({ note: nullable(text(0, 10)), at: Type.Optional(Timestamp) })),
 })
 
@@ -86,6 +87,8 @@ describe('request validation', async () => {
       ['ids must hold at most 2 items', '{"name":"a","ids":["c12345678","c12345678","c12345678"]}'],
       ['ids.0 must be an id: c and at least 8 more characters', '{"name":"a","ids":["c123-5678"]}'],
       ['inner.note must be a string or null', '{"name":"a","inner":{"note":5}}'],
+      ['limits.amount must be 1-3 characters', '{"name":"a","limits":{"amount":"12.50"}}'],
+      ['limits.most is not a known field', '{"name":"a","limits":{"most":1}}'],
       ['inner.at must be a valid date-time', '{"name":"a","inner":{"note":null,"at":"yesterday"}}'],
       ['name must not hold NUL or broken Unicode characters', '{"name":"a\\u0000b"}'],
       ['name must not hold NUL or broken Unicode characters', '{"name":"\\ud800"}'],

@@ -101,7 +101,18 @@ function unstorable(value: unknown, path: string): string | null {
   return null
 }
 
-export const toValidationError = (errors: ErrorObject[]): ApiError => validationFailed(errors.slice(0, MAX_ERRORS_READ).map(describe))
+export const toValidationError = (errors: ErrorObject[]): ApiError =>
+  validationFailed(errors.slice(0, MAX_ERRORS_READ).filter(isOfGiven).map(describe))
+
+/** Of what may be null or an object, and is an object that is wrong inside, that alone is said. */
+const isOfGiven = ({ keyword, params, instancePath }: ErrorObject, _: number, all: ErrorObject[]): boolean =>
+  !(keyword === 'anyOf' || (keyword === 'type' && params['type'] === 'null')) ||
+  !all.some(
+    ({ instancePath: inner, keyword: other }) => inner.startsWith(`${instancePath}/`) || (inner === instancePath && INNER.has(other)),
+  )
+
+/** Of an object, found at its own path. */
+const INNER = new Set(['required', 'additionalProperties'])
 
 const MAX_ERRORS_READ = 200
 const MAX_NAME = 100
