@@ -64,6 +64,12 @@ describe('own images', async () => {
   test('it is made of a snapshot where snapshots are', async () => {
     await berth.waitForAction(await berth.snapshots.create(created.vmId, { name: 'monday' }))
     await open(page, `/vms/${created.vmId}?tab=copies`)
+    await choose('monday', 'Edit labels')
+    await fill(dialog(page), { Labels: 'keep=yes' })
+    await button(dialog(page), 'Save changes').click()
+    await expectShown(row('monday').getByText('keep=yes'))
+    expect((await berth.snapshots.list(created.vmId).all()).map(({ labels }) => labels)).toEqual([{ keep: 'yes' }])
+    expect(await violations(page)).toEqual([])
     await choose('monday', 'Make image')
     await fill(dialog(page), { Name: 'frozen' })
     await button(dialog(page), 'Make image').click()

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
 import { becomeFundedOwner, button, dialog, expectShown, fill, heading } from './page-actions.ts'
+import { violations } from './axe.ts'
 import { openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
@@ -106,6 +107,54 @@ describe('keyboard operation', async () => {
     await expect.poll(async () => (await berth.addresses.get(id)).vmId).not.toBeNull()
     await dialog(page).waitFor({ state: 'detached' })
     await expect.poll(() => focusedName(page)).toBe('Actions for www')
+  })
+
+  const search = page.getByRole('combobox', { name: 'Search for' })
+
+  test('the search is opened, chosen from and closed by keys alone', async () => {
+    await page.goto('/wallet')
+    await expectShown(heading(page, 'Wallet'))
+    await page.keyboard.press('Control+k')
+    await expect.poll(() => focusedName(page)).toBe('Search for')
+    await page.keyboard.type('netw')
+    await expectShown(page.getByRole('option', { name: /^Networks/, selected: true }))
+    await page.keyboard.press('Enter')
+    await expectShown(heading(page, 'Networks'))
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('BY-HAND')
+    const vm = page.getByRole('option', { name: /^by-hand .*VM$/ })
+    await expectShown(vm)
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowDown')
+    await expect
+      .poll(() => vm.evaluate((option) => document.querySelector('[role=combobox]')?.getAttribute('aria-activedescendant') === option.id))
+      .toBe(true)
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await expectShown(heading(page, 'by-hand'))
+    await button(page, 'Search').focus()
+    await page.keyboard.press('Enter')
+    await expectShown(search)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focusedName(page)).toMatch(/^Search/)
+  })
+
+  test('an operator finds VMs of all accounts, on a telephone too', async () => {
+    const size = page.viewportSize()!
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await button(page, 'Search').click()
+    await search.fill('by-hand')
+    await expectShown(page.getByRole('option', { name: /VM of an account$/ }))
+    await expectShown(page.getByRole('option', { name: /^by-hand/ }))
+    expect(await violations(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    await search.fill('no such thing')
+    await expectShown(page.getByText('Nothing found for “no such thing”'))
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize(size)
   })
 
   test('the write continues after reauthentication', async () => {

@@ -92,7 +92,7 @@ describe('people of an account', async () => {
     await choose('ci', 'Change budget')
     await fill(dialog(page), { 'Monthly budget': 'six' })
     await button(dialog(page), 'Change budget').click()
-    await expectShown(dialog(page).getByText(/must be an amount/))
+    await expectShown(dialog(page).getByText(/^Must be an amount/))
     await fill(dialog(page), { 'Monthly budget': '', 'VMs at a time': '' })
     await button(dialog(page), 'Change budget').click()
     await expectShown(row('ci').getByText('No limit'))

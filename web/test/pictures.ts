@@ -66,6 +66,8 @@ async function seed(berth: Berth): Promise<Seeded> {
 /** An hour of load, which a VM that was just created does not have. */
 async function insertMetrics(databaseUrl: string, vmId: string): Promise<void> {
   const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+  const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+  await db.raw(`create table metrics_1m_pictures partition of metrics_1m for values from ('${day(-1)}') to ('${day(1)}')`)
   await db.run(sql`
     insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
     select ${vmId}, date_trunc('minute', now()) - make_interval(mins => n), 35 + 25 * sin(n / 7.0) + 8 * sin(n * 1.7), 900 + 220 * sin(n / 23.0), 2048,

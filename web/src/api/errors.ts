@@ -18,10 +18,13 @@ export function errorMessage(error: unknown): string {
   if (!(error instanceof ApiError)) return commonMessages.pageError
   if (error.code !== 'validation_failed') return sentence(error.message)
   if (error.fields.length === 0) return sentence(error.message.replace(/^Validation failed: /, ''))
-  const others = error.fields.filter(({ field }) => !shownFields.get(error)?.has(rootOf(field)))
+  const others = error.fields.filter(({ field }) => !isShown(error, field))
   if (others.length === 0) return commonMessages.checkFields
   return others.map((each) => sentence(`${fieldName(each.field)} ${withoutName(each)}`)).join(' ')
 }
+
+const isShown = (error: ApiError<string>, field: string): boolean =>
+  [field, rootOf(field)].some((each) => shownFields.get(error)?.has(each) === true)
 
 /** Fields whose message an input shows. Inputs are rendered before the alert of their form. */
 const shownFields = new WeakMap<ApiError<string>, Set<string>>()
@@ -30,7 +33,7 @@ const shownFields = new WeakMap<ApiError<string>, Set<string>>()
 export function fieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   shownFields.set(error, (shownFields.get(error) ?? new Set()).add(field))
-  const found = error.fields.find((each) => rootOf(each.field) === field)
+  const found = error.fields.find((each) => each.field === field || rootOf(each.field) === field)
   if (!found) return undefined
   const entry = Number(found.field.split('.')[1])
   return sentence(Number.isInteger(entry) ? commonMessages.listEntry(entry + 1, withoutName(found)) : withoutName(found))

@@ -39,7 +39,7 @@ export const memberMessages = {
   leaveTitle: 'Leave account?',
   leaveAbout: 'You lose access to this account at once. API tokens that you made in it stop working.',
   invite: 'Invite member',
-  inviteAbout: 'They get an email with a link that works for 7 days, for this address only.',
+  inviteAbout: 'They get a link that works for 7 days, for this address only: by email, or from you where no mail is sent.',
   invited: (email: string) => `${email} invited`,
   invitations: 'Open invitations',
   invitedBy: 'Invited by',
@@ -66,6 +66,8 @@ export const memberMessages = {
   joinOther: (invited: string, current: string) =>
     `This invitation is for ${invited}, and you are signed in as ${current}. Sign out to accept it.`,
   joinRegister: 'Choose a password to sign up and accept.',
+  joinClosed: (email: string) =>
+    `New here? Nobody can sign up at this installation: ask the provider to make you a user with ${email}, then open this link again.`,
   joinSignIn: 'Sign in to accept',
   joinHave: 'Do you sign in with this address already?',
   switchLabel: 'Account',

@@ -3,10 +3,10 @@ import { useEffect, useRef } from 'react'
 import type { Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { shellMessages as w } from '../messages/shell.ts'
-import { CUSTOMER, OPERATOR, type NavItem } from './navigation.ts'
+import { visibleGroups } from './navigation.ts'
 import css from './shell.module.css'
 
-export function Navigation({ session: { user, account }, onPick }: { session: Session; onPick?: () => void }) {
+export function Navigation({ session, onPick }: { session: Session; onPick?: () => void }) {
   const nav = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
   // The menu scrolls on small screens; keep the active item visible. The effect returns nothing: current browsers answer scrollIntoView with
@@ -14,14 +14,9 @@ export function Navigation({ session: { user, account }, onPick }: { session: Se
   useEffect(() => {
     nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' })
   }, [path])
-  const isShown = ({ scope, isOfPayer }: NavItem): boolean =>
-    (scope === null || (account?.scopes.includes(scope) ?? false)) && !(isOfPayer && account?.isProject)
-  const groups = (user.isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER)
-    .map(({ label, items }) => ({ label, items: items.filter(isShown) }))
-    .filter(({ items }) => items.length > 0)
   return (
     <nav ref={nav} aria-label={w.navigation} className={css['nav']}>
-      {groups.map(({ label, items }) => (
+      {visibleGroups(session).map(({ label, items }) => (
         <div key={label ?? ''} className={css['group']}>
           {label && <div className={css['groupLabel']}>{label}</div>}
           <ul>

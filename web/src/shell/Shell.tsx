@@ -12,6 +12,7 @@ import { Brand } from './Brand.tsx'
 import { LiveBadge } from './LiveBadge.tsx'
 import { Navigation } from './Navigation.tsx'
 import { Reauthenticate } from './Reauthenticate.tsx'
+import { Search } from './Search.tsx'
 import css from './shell.module.css'
 import { UserMenu } from './UserMenu.tsx'
 
@@ -45,13 +46,14 @@ export function Shell({ session }: { session: Session }) {
         <Navigation session={session} />
         {below}
       </aside>
-      <header className={css['bar']}>
+      <section className={css['bar']} aria-label={w.bar}>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={w.openMenu} aria-expanded={opened} onClick={drawer.open}>
           <Icon name="menu" size={20} />
         </ActionIcon>
         <Brand size={24} />
         <LiveBadge state={live} />
-      </header>
+        <Search session={session} />
+      </section>
       <Drawer opened={opened} onClose={drawer.close} size={280} title={<Brand />} closeButtonProps={{ 'aria-label': commonMessages.close }}>
         <Navigation session={session} onPick={drawer.close} />
         {below}

@@ -1,3 +1,4 @@
+import type { Session } from '../api/session.ts'
 import type { IconName } from '../ui/Icon.tsx'
 import { shellMessages as w } from '../messages/shell.ts'
 
@@ -76,4 +77,13 @@ export const OPERATOR: NavGroup = {
     item('/operator/tickets', w.items.staffTickets, 'buoy'),
     item('/operator/health', w.items.health, 'heart'),
   ],
+}
+
+/** What the user may see in the account. */
+export function visibleGroups({ user, account }: Session): NavGroup[] {
+  const isShown = ({ scope, isOfPayer }: NavItem): boolean =>
+    (scope === null || (account?.scopes.includes(scope) ?? false)) && !(isOfPayer && account?.isProject)
+  return (user.isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER)
+    .map((group) => ({ ...group, items: group.items.filter(isShown) }))
+    .filter(({ items }) => items.length > 0)
 }

@@ -23,20 +23,36 @@ export const readLabels = (texts: string[]): Labels =>
     }),
   )
 
-/** Each filters the list by itself. */
-export function LabelChips({ labels }: { labels: Labels }) {
-  const { filter } = usePaging()
+interface TagsProps {
+  labels: Labels
+  /** Each is a button then. */
+  onChoose?: (text: string) => void
+}
+
+export function LabelTags({ labels, onChoose }: TagsProps) {
   const texts = toTexts(labels)
   if (texts.length === 0) return null
   return (
     <div className={css['chips']}>
-      {texts.map((text) => (
-        <button key={text} type="button" className={css['chip']} title={w.filterBy(text)} onClick={() => filter({ labels: text })}>
-          {text}
-        </button>
-      ))}
+      {texts.map((text) =>
+        onChoose ? (
+          <button key={text} type="button" className={css['chip']} title={w.filterBy(text)} onClick={() => onChoose(text)}>
+            {text}
+          </button>
+        ) : (
+          <span key={text} className={css['chip']} title={text}>
+            {text}
+          </span>
+        ),
+      )}
     </div>
   )
+}
+
+/** Each filters the list by itself. */
+export function LabelChips({ labels }: { labels: Labels }) {
+  const { filter } = usePaging()
+  return <LabelTags labels={labels} onChoose={(text) => filter({ labels: text })} />
 }
 
 /** A selector in the URL: `env=prod,!old`. It holds from Enter on. */
@@ -93,8 +109,7 @@ interface FormProps {
 
 /** Mount it anew where the labels have changed elsewhere. */
 export function LabelsForm({ labels, write, invalidates, onDone }: FormProps) {
-  const before = toTexts(labels)
-  const [texts, setTexts] = useState(before)
+  const [texts, setTexts] = useState(toTexts(labels))
   const save = useWrite(() => write(readLabels(texts)), {
     inForm: true,
     invalidates,
@@ -107,7 +122,6 @@ export function LabelsForm({ labels, write, invalidates, onDone }: FormProps) {
       busy={save.isPending}
       error={save.error}
       submit={commonMessages.save}
-      disabled={texts.join() === before.join()}
       {...(onDone && { onCancel: onDone })}
     >
       <LabelsInput texts={texts} onChange={setTexts} error={save.error} />

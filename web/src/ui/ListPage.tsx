@@ -1,4 +1,4 @@
-// A page that is a list of resources with labels: filter, the button that makes one, the table, and what is shown where there is none.
+// A page that is a list of resources: a filter by their labels, the button that makes one, the table, and what is shown where there is none.
 import { Button } from '@mantine/core'
 import type { Page as Listed } from '@berth/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
@@ -18,11 +18,12 @@ interface Props<Row> {
   create: { label: string; onClick: () => void }
   of: UseQueryResult<Pick<Listed<Row>, 'items' | 'pagination'>>
   columns: Column<Row>[]
+  hasLabels?: boolean
   /** The dialog that is open. */
   children?: ReactNode
 }
 
-export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, children }: Props<Row>) {
+export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, hasLabels = true, children }: Props<Row>) {
   const button = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={create.onClick}>
       {create.label}
@@ -34,7 +35,7 @@ export function ListPage<Row extends { id: string }>({ words, icon, create, of, 
       about={words.about}
       actions={
         <>
-          <LabelFilter />
+          {hasLabels && <LabelFilter />}
           {button}
         </>
       }

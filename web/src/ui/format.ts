@@ -12,6 +12,10 @@ export function formatMoney(amount: string | number | null, currency: string): s
   return known.format(Number(amount))
 }
 
+/** A fact of what is left in the wallet; none for members of a project. */
+export const moneyFacts = (name: string, amount: string | null, currency: string): [string, string][] =>
+  amount === null ? [] : [[name, formatMoney(amount, currency)]]
+
 export const formatNumber = (value: number): string => new Intl.NumberFormat('en').format(value)
 
 /** The API reports memory in MiB. */

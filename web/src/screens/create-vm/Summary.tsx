@@ -42,7 +42,7 @@ export function Summary({ form, facts, price, taken, busy, error, onSubmit, onSh
               <>
                 <Line isTotal name={w.dueToday} value={amount('charge')} />
                 <Line name={w.monthly} value={amount('monthly')} />
-                <Line name={w.balanceAfter} value={amount('balanceAfter')} />
+                {price?.balanceAfter !== null && <Line name={w.balanceAfter} value={amount('balanceAfter')} />}
               </>
             )}
           </dl>

@@ -50,6 +50,7 @@ export default function Projects() {
       create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
       of={projects}
       columns={columns}
+      hasLabels={false}
     >
       {open?.what === 'create' && <CreateProject onClose={close} />}
       {open?.what === 'rename' && (

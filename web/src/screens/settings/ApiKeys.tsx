@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { keysQuery } from '../../api/keys.ts'
+import { sessionQuery } from '../../api/session.ts'
 import { Code } from '../../ui/CopyButton.tsx'
 import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -29,7 +30,9 @@ export function ApiKeys() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const keys = useQuery(keysQuery)
-  const create = (
+  const scopes = useQuery(sessionQuery).data?.account?.scopes ?? []
+  const may = (verb: string): boolean => scopes.includes(`tokens:${verb}`)
+  const create = may('create') && (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
       {w.create}
     </Button>
@@ -51,10 +54,10 @@ export function ApiKeys() {
         <RowMenu
           name={key.name}
           items={[
-            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
-            { label: budgetMessages.change, onClick: () => setOpen({ what: 'budget', key }), disabled: !key.isActive },
-            { label: w.revoke, onClick: () => setOpen({ what: 'revoke', key }), disabled: !key.isActive },
-            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }), disabled: !may('update') },
+            { label: budgetMessages.change, onClick: () => setOpen({ what: 'budget', key }), disabled: !key.isActive || !may('update') },
+            { label: w.revoke, onClick: () => setOpen({ what: 'revoke', key }), disabled: !key.isActive || !may('update') },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true, disabled: !may('delete') },
           ]}
         />
       ),

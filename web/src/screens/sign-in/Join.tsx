@@ -96,13 +96,14 @@ function Register({ token, preview }: { token: string; preview: Preview }) {
   const providers = <ProviderButtons invitation={{ token, accountId: preview.account.id }} />
   if (!preview.canRegister)
     return (
-      <>
+      <Stack>
         {signIn}
+        <p className="muted">{w.joinClosed(preview.email)}</p>
         {providers}
-      </>
+      </Stack>
     )
   return (
-    <>
+    <Stack>
       <Form onSubmit={() => register.mutate()} busy={register.isPending} error={register.error} submit={signInMessages.signUp} wide>
         <p className="muted">{w.joinRegister}</p>
         <TextInput label={signInMessages.email} value={preview.email} readOnly autoComplete="username" />
@@ -117,6 +118,6 @@ function Register({ token, preview }: { token: string; preview: Preview }) {
       </Form>
       {signIn}
       {providers}
-    </>
+    </Stack>
   )
 }

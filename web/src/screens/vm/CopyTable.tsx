@@ -1,11 +1,13 @@
 import type { Backup, Snapshot, Vm } from '@berth/sdk'
 import { formatBytes, formatConstant } from '../../ui/format.ts'
+import { LabelTags } from '../../ui/Labels.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { imageMessages } from '../../messages/images.ts'
+import { labelMessages } from '../../messages/labels.ts'
 import { vmMessages } from '../../messages/vm.ts'
 import { disabledReason } from './ActionButton.tsx'
 
@@ -31,10 +33,11 @@ interface Props {
   /** Only of backups. */
   onScreenshot?: (copy: Copy) => void
   onImage: (copy: Copy) => void
+  onLabels: (copy: Copy) => void
   onDelete: (copy: Copy) => void
 }
 
-export function CopyTable({ vm, kind, copies, none, onRestore, onNewVm, onScreenshot, onImage, onDelete }: Props) {
+export function CopyTable({ vm, kind, copies, none, onRestore, onNewVm, onScreenshot, onImage, onLabels, onDelete }: Props) {
   if (copies.length === 0)
     return (
       <p className="muted" style={{ padding: '18px 20px' }}>
@@ -73,6 +76,7 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onNewVm, onScreen
               onClick: () => onImage(copy),
               disabled: copy.status !== 'AVAILABLE' || vm.currentAction !== null,
             },
+            { label: labelMessages.edit, onClick: () => onLabels(copy), disabled: copy.status === 'DELETING' },
             { label: w.delete, onClick: () => onDelete(copy), danger: true, disabled: copy.status === 'DELETING' },
           ]}
         />
@@ -86,6 +90,7 @@ const Named = ({ copy }: { copy: Copy }) => (
   <div>
     <strong>{copy.name}</strong>
     {copy.description && <div className="muted">{copy.description}</div>}
+    <LabelTags labels={copy.labels} />
     {copy.consistency === 'CRASH' && (
       <div className="muted" data-wrap>
         <Status tone="held">{w.crashConsistent}</Status>

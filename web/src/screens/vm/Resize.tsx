@@ -7,7 +7,7 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { plansQuery } from '../../queries/catalog.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { formatDisk, formatMoney, formatSize } from '../../ui/format.ts'
+import { formatDisk, formatMoney, formatSize, moneyFacts } from '../../ui/format.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { Facts, Row, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -118,7 +118,7 @@ const Price = ({ quote: { charge, monthly, balanceAfter, currency } }: { quote: 
     facts={[
       charge.startsWith('-') ? [w.refundToday, formatMoney(charge.slice(1), currency)] : [w.dueToday, formatMoney(charge, currency)],
       [w.newMonthly, formatMoney(monthly, currency)],
-      [w.balanceAfter, formatMoney(balanceAfter, currency)],
+      ...moneyFacts(w.balanceAfter, balanceAfter, currency),
     ]}
   />
 )

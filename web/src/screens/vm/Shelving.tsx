@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { formatMoney } from '../../ui/format.ts'
+import { formatMoney, moneyFacts } from '../../ui/format.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { Facts, Stack } from '../../ui/Page.tsx'
 import { vmMessages } from '../../messages/vm.ts'
@@ -54,7 +54,7 @@ function Price({ quote: { charge, monthly, balanceAfter, currency } }: { quote: 
       facts={[
         [isRefund ? w.refund : w.dueToday, formatMoney(isRefund ? charge.slice(1) : charge, currency)],
         [w.monthly, formatMoney(monthly, currency)],
-        [w.balanceAfter, formatMoney(balanceAfter, currency)],
+        ...moneyFacts(w.balanceAfter, balanceAfter, currency),
       ]}
     />
   )

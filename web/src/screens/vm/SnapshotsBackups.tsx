@@ -10,6 +10,7 @@ import { backupScreenshotQuery, backupsQuery, snapshotsQuery } from '../../queri
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
+import { LabelsDialog } from '../../ui/Labels.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -26,7 +27,7 @@ const invalidates = ['snapshots', 'backups', 'vm', 'vms', 'wallet', 'actions']
 type Open =
   | { what: 'make'; kind: CopyKind }
   | { what: 'image'; name: string; source: Source }
-  | { what: 'restore' | 'delete' | 'screenshot'; kind: CopyKind; copy: Copy }
+  | { what: 'restore' | 'labels' | 'delete' | 'screenshot'; kind: CopyKind; copy: Copy }
   | null
 
 export function SnapshotsBackups({ vm }: { vm: Vm }) {
@@ -47,6 +48,7 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
         onScreenshot: (copy: Copy) => setOpen({ what: 'screenshot', kind, copy }),
       })}
       onImage={({ id, name }) => setOpen({ what: 'image', name, source: kind === 'snapshots' ? { snapshotId: id } : { backupId: id } })}
+      onLabels={(copy) => setOpen({ what: 'labels', kind, copy })}
       onDelete={(copy) => setOpen({ what: 'delete', kind, copy })}
     />
   )
@@ -104,6 +106,15 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
       {open?.what === 'make' && <CreateCopy vmId={vm.id} kind={open.kind} onClose={close} />}
       {open?.what === 'restore' && <RestoreCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
       {open?.what === 'screenshot' && <Screenshot vmId={vm.id} copy={open.copy} onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.copy.name}
+          labels={open.copy.labels}
+          write={(labels) => berth[open.kind].update(vm.id, open.copy.id, { labels })}
+          invalidates={[open.kind]}
+          onClose={close}
+        />
+      )}
       {open?.what === 'delete' && <DeleteCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
     </Stack>
   )

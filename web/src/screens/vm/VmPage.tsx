@@ -140,6 +140,10 @@ function StatusAlert({ vm }: { vm: Vm }) {
     return <OfferRescue vm={vm} color="orange" text={vm.statusReason} />
   if (vm.iso) return <IsoAttached vm={vm} iso={vm.iso} />
   if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction)
-    return vm.statusReason ? <OfferRescue vm={vm} color="orange" text={vm.statusReason} /> : <Alert>{w.booting}</Alert>
+    return vm.statusReason?.includes('in rescue') ? (
+      <OfferRescue vm={vm} color="orange" text={vm.statusReason} />
+    ) : (
+      <Alert>{vm.statusReason ?? w.booting}</Alert>
+    )
   return null
 }

@@ -6,12 +6,14 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
 import { volumeMessages } from '../../messages/volumes.ts'
 import { volumeSnapshotsQuery } from '../../queries/vms.ts'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { formatBytes } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
+import { LabelsDialog, LabelTags } from '../../ui/Labels.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
@@ -21,7 +23,7 @@ import { Time } from '../../ui/Time.tsx'
 const w = volumeMessages.snapshots
 const CHANGED = ['volume-snapshots', 'volumes', 'actions', 'limits', 'wallet']
 
-type Open = 'list' | 'create' | { what: 'restore' | 'delete'; snapshot: VolumeSnapshot }
+type Open = 'list' | 'create' | { what: 'restore' | 'labels' | 'delete'; snapshot: VolumeSnapshot }
 
 /** The list, and in its place what is done with a snapshot. */
 export function VolumeSnapshots({ volume, onClose }: { volume: Volume; onClose: () => void }) {
@@ -29,6 +31,16 @@ export function VolumeSnapshots({ volume, onClose }: { volume: Volume; onClose: 
   const snapshots = useQuery(volumeSnapshotsQuery(volume.id))
   const back = (): void => setOpen('list')
   if (open === 'create') return <CreateSnapshot volume={volume} onClose={back} />
+  if (open !== 'list' && open.what === 'labels')
+    return (
+      <LabelsDialog
+        name={open.snapshot.name}
+        labels={open.snapshot.labels}
+        write={(labels) => berth.volumeSnapshots.update(volume.id, open.snapshot.id, { labels })}
+        invalidates={['volume-snapshots']}
+        onClose={back}
+      />
+    )
   if (open !== 'list') {
     const Confirm = open.what === 'restore' ? RestoreSnapshot : DeleteSnapshot
     return <Confirm volume={volume} snapshot={open.snapshot} onClose={back} />
@@ -37,7 +49,12 @@ export function VolumeSnapshots({ volume, onClose }: { volume: Volume; onClose: 
     {
       head: commonMessages.name,
       truncate: ({ name, description }) => [name, description].filter(Boolean).join(': '),
-      cell: ({ name }) => name,
+      cell: ({ name, labels }) => (
+        <div>
+          {name}
+          <LabelTags labels={labels} />
+        </div>
+      ),
     },
     { head: commonMessages.status, cell: ({ status }) => <StatusBadge status={status} working /> },
     { head: w.size, cell: ({ size }) => formatBytes(size), right: true },
@@ -55,6 +72,11 @@ export function VolumeSnapshots({ volume, onClose }: { volume: Volume; onClose: 
               label: w.restore,
               onClick: () => setOpen({ what: 'restore', snapshot }),
               disabled: snapshot.status !== 'AVAILABLE' || volume.vmId !== null || volume.isProtected,
+            },
+            {
+              label: labelMessages.edit,
+              onClick: () => setOpen({ what: 'labels', snapshot }),
+              disabled: snapshot.status === 'DELETING',
             },
             {
               label: w.delete,
