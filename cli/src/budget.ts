@@ -43,8 +43,15 @@ export const budgetText = (budget: Budget | null): string[] | undefined =>
       ]
     : undefined
 
-export const usedText = (budget: Budget | null): string | undefined =>
-  budget && budget.monthlyAmount !== null ? `${budget.used} of ${budget.monthlyAmount}` : undefined
+/** In a column of a list. */
+export const usedText = (budget: Budget | null): string[] | undefined =>
+  budget
+    ? [
+        ...(budget.monthlyAmount === null ? [] : [`${budget.used} of ${budget.monthlyAmount}`]),
+        ...(budget.maxVms === null ? [] : [`${budget.vms} of ${budget.maxVms} VMs`]),
+        ...(budget.labelSelector === null ? [] : [`labels ${budget.labelSelector}`]),
+      ]
+    : undefined
 
 /** Of one of which nothing is used yet. */
 export const limitsText = (limits: Limits | null): string[] | undefined =>

@@ -1,8 +1,8 @@
 // What a running command uses: the API client, name resolution, confirmation and waiting for actions.
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, Berth, type Action, type Pages, type Vm } from '@berth/sdk'
-import { resolveServer } from './contexts.ts'
-import { CliError, EXIT, usageError } from './exit-codes.ts'
+import { resolveServer, type Server } from './contexts.ts'
+import { CliError, EXIT, neededFor, usageError } from './exit-codes.ts'
 import { shellWord } from './format.ts'
 import { isInteractive, type Io } from './io.ts'
 import { startProgress, type Progress } from './progress.ts'
@@ -48,9 +48,13 @@ export class CommandContext {
     return (this.#berth ??= this.createClient())
   }
 
+  get server(): Server {
+    return resolveServer(this.io.env, this.options.context)
+  }
+
   createClient(more: { maxRetries?: number; timeoutMs?: number } = {}): Berth {
-    const { context, retries: maxRetries = RETRIES } = this.options
-    const { url, token } = resolveServer(this.io.env, context)
+    const { retries: maxRetries = RETRIES } = this.options
+    const { url, token } = this.server
     return new Berth({ baseUrl: url, token, maxRetries, sleep: (ms, signal, error) => this.#pauseBeforeRetry(ms, signal, error), ...more })
   }
 
@@ -112,7 +116,8 @@ export class CommandContext {
   /** Of `region`, or of the only one that is available. */
   async resolveRegionId(region: string | undefined): Promise<string> {
     if (region) return this.resolveId('region', region)
-    const regions = (await this.berth.regions.list()).filter(({ available }) => available)
+    const all = await this.berth.regions.list().catch(neededFor('to choose the region; --region with an id does without it'))
+    const regions = all.filter(({ available }) => available)
     if (regions.length === 1) return regions[0]!.id
     throw usageError(`--region is required: ${regions.map(({ slug }) => slug).join(' or ') || 'see berth region list'}`)
   }
@@ -137,7 +142,7 @@ export class CommandContext {
   /** Names of the VMs of these items, for people. The id stands for a name that the token may not read. */
   async vmNames(items: { vmId: string | null }[]): Promise<(vmId: string) => string> {
     const { output = 'table', json } = this.options
-    const ids = new Set(items.flatMap(({ vmId }) => vmId ?? []))
+    const ids = new Set(items.flatMap(({ vmId }) => vmId || []))
     if (ids.size === 0 || output !== 'table' || json) return (vmId) => vmId
     const [first] = ids
     const read = ids.size === 1 ? this.berth.vms.get(first!).then((vm) => [vm]) : this.berth.vms.list().all()

@@ -1,7 +1,7 @@
 // Declarative command specs, and their conversion to commander commands with the common options.
 import { createCommand, Option, type Command } from 'commander'
 import { CommandContext, RETRIES, type CommonOptions } from './command-context.ts'
-import { usageError } from './exit-codes.ts'
+import { CliError, EXIT, usageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { parseInteger } from './options.ts'
 import { FORMATS, render, type CommandResult } from './result.ts'
@@ -91,5 +91,6 @@ async function runCommand(io: Io, { run }: CommandSpec, options: CommonOptions, 
   if (!result) return
   const output = options.json ? 'json' : (options.output ?? 'table')
   io.stdout.write(render(result, output, paintOn(io.stdout, io.env)))
+  if (result.failure) throw new CliError(EXIT.failed, result.failure)
   if (result.hint && output === 'table') io.stderr.write(`${paintOn(io.stderr, io.env)('dim', sanitizeTerminal(result.hint))}\n`)
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { CliError, EXIT, usageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
-interface Server {
+export interface Server {
   url: string
   token: string
 }

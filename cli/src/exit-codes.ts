@@ -1,5 +1,5 @@
 // Exit codes and error messages. Scripts decide by the code whether to wait, pay, sign in or fail.
-import { ActionTimeoutError, ApiError, BerthError } from '@berth/sdk'
+import { ActionTimeoutError, ApiError, BerthError, isApiError } from '@berth/sdk'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, auth: 3, notFound: 4, conflict: 5, money: 6, timeout: 7, rateLimited: 8 } as const
 
@@ -26,6 +26,13 @@ export class ChildExitError extends Error {
 }
 
 export const usageError = (message: string): CliError => new CliError(EXIT.usage, message)
+
+/** For a request that the command makes besides the one that it is named after: `.catch(neededFor('to …'))`. */
+export const neededFor =
+  (what: string) =>
+  (error: unknown): never => {
+    throw isApiError(error, 'missing_scope') ? new CliError(EXIT.auth, `${error.message}. It is needed ${what}`) : error
+  }
 
 const EXIT_BY_STATUS: Record<number, ExitCode> = {
   400: EXIT.usage,

@@ -1,5 +1,5 @@
 // Parsing of command-line values.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { WEBHOOK_EVENTS, type Body, type EventType } from '@berth/sdk'
 import { usageError } from './exit-codes.ts'
 
@@ -66,6 +66,12 @@ export function readTextOrFile(text: string): string {
   } catch (error) {
     throw usageError(`${text === '-' ? 'stdin' : text.slice(1)} cannot be read: ${(error as Error).message}`)
   }
+}
+
+/** No user data is valid that is the name of a file. */
+export function readUserData(text: string): string {
+  if (text !== '-' && !/^[@#]/.test(text) && existsSync(text)) throw usageError(`--user-data ${text}: to read the file, write @${text}`)
+  return readTextOrFile(text)
 }
 
 export function parseJson(flag: string, text: string): unknown {

@@ -1,11 +1,14 @@
-// Resolves a name to an id. Names need not be unique; an ambiguous name is an error that lists the ids.
+// Resolves a name to an id. Names need not be unique; an ambiguous name is an error that lists the ids,
+// with the status and age of each.
 import { ApiError, type Berth } from '@berth/sdk'
-import { CliError, EXIT, usageError } from './exit-codes.ts'
-import { shellWord } from './format.ts'
+import { CliError, EXIT, neededFor, usageError } from './exit-codes.ts'
+import { shellWord, time } from './format.ts'
 
 interface NamedItem {
   id: string
   names: string[]
+  status?: string | undefined
+  createdAt?: string | undefined
 }
 
 interface Resource {
@@ -14,8 +17,16 @@ interface Resource {
   list: (berth: Berth, parentId: string) => Promise<NamedItem[]>
 }
 
-const toNamedItems = <Item extends { id: string }>(items: Item[], ...fields: (keyof Item)[]): NamedItem[] =>
-  items.map((item) => ({ id: item.id, names: fields.map((field) => String(item[field])) }))
+const toNamedItems = <Item extends { id: string; status?: string; createdAt?: string }>(
+  items: Item[],
+  ...fields: (keyof Item)[]
+): NamedItem[] =>
+  items.map((item) => ({
+    id: item.id,
+    names: fields.map((field) => String(item[field])),
+    status: item.status,
+    createdAt: item.createdAt,
+  }))
 
 export const RESOURCES = {
   vm: { label: 'VM', list: async (berth) => toNamedItems(await berth.vms.list().all(), 'name', 'hostname') },
@@ -39,6 +50,7 @@ export const RESOURCES = {
   snapshot: { label: 'snapshot', list: async (berth, of) => toNamedItems(await berth.snapshots.list(of).all(), 'name') },
   backup: { label: 'backup', list: async (berth, of) => toNamedItems(await berth.backups.list(of).all(), 'name') },
   image: { label: 'image', list: async (berth) => toNamedItems(await berth.images.list().all(), 'name') },
+  iso: { label: 'ISO image', list: async (berth) => toNamedItems(await berth.images.list({ kind: 'ISO' }).all(), 'name') },
   alert: { label: 'alert', list: async (berth) => toNamedItems(await berth.alerts.list().all(), 'name') },
   webhook: { label: 'webhook', list: async (berth) => toNamedItems(await berth.webhooks.list().all(), 'url', 'description') },
   invoice: { label: 'invoice', list: async (berth) => toNamedItems(await berth.invoices.list().all(), 'number', 'month') },
@@ -65,8 +77,14 @@ async function ownImages(berth: Berth): Promise<NamedItem[]> {
 
 export type ResourceName = keyof typeof RESOURCES
 
+/** What a VM is made or started from. */
+const NEEDS_USABLE: ResourceName[] = ['os', 'iso']
+/** Statuses of images that keep their name from no other. */
+const UNUSABLE: (string | undefined)[] = ['FAILED', 'DELETING']
+
 /** Where it is not `<resource> list`; the reader fills in `<…>` where the owning resource is not known. */
 const LIST_COMMANDS: Partial<Record<ResourceName, string>> = {
+  iso: 'image list',
   route: 'network route list <network>',
   peering: 'network peering list <network>',
   rule: 'firewall rule list <firewall>',
@@ -82,9 +100,11 @@ export const isId = (text: string): boolean => ID.test(text)
 export async function resolveId(berth: Berth, kind: ResourceName, text: string, parentId = '', parentName?: string): Promise<string> {
   if (isId(text)) return text
   const { label, list }: Resource = RESOURCES[kind]
-  const all = await list(berth, parentId)
+  const all = await list(berth, parentId).catch(neededFor(`to find the ${label} "${text}" by its name; an id does without it`))
   const [exact, caseInsensitive] = [filterByName(all, text, (name) => name), filterByName(all, text, (name) => name.toLowerCase())]
-  const found = exact.length > 0 ? exact : caseInsensitive
+  const named = exact.length > 0 ? exact : caseInsensitive
+  const usable = named.filter(({ status }) => !(NEEDS_USABLE.includes(kind) && UNUSABLE.includes(status)))
+  const found = usable.length > 0 ? usable : named
   if (found.length === 1) return found[0]!.id
   if (found.length === 0) {
     const nearest = nearestName(all, text)
@@ -94,8 +114,13 @@ export async function resolveId(berth: Berth, kind: ResourceName, text: string, 
     throw new CliError(EXIT.notFound, `No ${label} named "${text}".${suggestion} To list them: berth ${listing}`)
   }
   throw usageError(
-    `${found.length} ${label}${label.endsWith('s') ? 'es' : 's'} are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`,
+    `${found.length} ${label}${label.endsWith('s') ? 'es' : 's'} are named "${text}". Use an id: ${found.map(describe).join(', ')}`,
   )
+}
+
+function describe({ id, status, createdAt }: NamedItem): string {
+  const facts = [...(status ? [status] : []), ...(createdAt ? [`created ${time(createdAt)}`] : [])]
+  return facts.length > 0 ? `${id} (${facts.join(', ')})` : id
 }
 
 const filterByName = (all: NamedItem[], text: string, fold: (name: string) => string): NamedItem[] =>

@@ -10,6 +10,8 @@ export interface CommandResult {
   text: (paint: Paint) => string
   /** Next step, printed to stderr in the table format. */
   hint?: string
+  /** Why the command fails all the same. */
+  failure?: string
 }
 
 type Cell = string | number | boolean | null | undefined | string[]

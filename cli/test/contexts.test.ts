@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -90,6 +90,33 @@ test('login does not store an invalid token', async () => {
   expect(await berth(env, ['login', here.baseUrl], 'vmk_wrong')).toMatchObject({ code: 3 })
   expect(await berth(env, ['login', here.baseUrl], 'secret')).toMatchObject({ code: 2 })
   expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+test('login needs no scope: it says whose the token is where that may be read', async () => {
+  const own = { HOME: mkdtempSync(join(here.home, 'own-')) }
+  const stored = join(own.HOME, '.config/berth/config.json')
+  const vms = await here.given.token(ada.accountId, { scopes: ['vms:*'] })
+  expect(await berth(own, ['login', here.baseUrl, '--name', 'ci'], vms.token)).toEqual({
+    code: 0,
+    stdout: `Signed in to ${here.baseUrl}. Saved to ${stored}\n`,
+    stderr: '',
+  })
+  expect(await berth(own, ['vm', 'list'])).toMatchObject({ code: 0 })
+  const signedIn = await berth(own, ['login', here.baseUrl, '--name', 'ci', '--json'], vms.token)
+  expect(JSON.parse(signedIn.stdout)).toEqual({ context: 'ci', url: here.baseUrl, email: null, name: null })
+})
+
+test('login with a token of a project names the project, and project create says how', async () => {
+  const own = { HOME: mkdtempSync(join(here.home, 'own-')) }
+  const shop = await here.given.project(ada, 'my shop')
+  const outcome = await berth(own, ['login', here.baseUrl, '--name', 'shop'], shop.token)
+  expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining(`Signed in to ${here.baseUrl}, to project my shop. Saved`) })
+  const [table, name] = [await berth(own, ['account', 'show']), await berth(own, ['account', 'show', '-o', 'name'])]
+  expect([table.stdout, name.stdout]).toEqual([expect.stringMatching(/^Name +my shop\n/), 'my shop\n'])
+
+  const created = await berth(here.envOf(ada), ['project', 'create', 'second shop'])
+  expect([created.code, created.stderr.trim().split(', and: ')[1]]).toEqual([0, `berth login ${here.baseUrl} --name 'second shop'`])
+  expect((await berth(here.envOf(ada), ['project', 'create', 'third', '-o', 'name'])).stderr).toBe('')
 })
 
 test('permissions of a world-readable file are tightened', async () => {

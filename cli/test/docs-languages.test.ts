@@ -1,4 +1,4 @@
-// Verifies the webhook examples in other languages against real signatures, and that `console` examples use existing commands and options.
+// Verifies the webhook examples in other languages against real signatures, and that `console` and `sh` examples use existing commands and options.
 import { spawnSync } from 'node:child_process'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
@@ -48,11 +48,13 @@ describe('docs/guide/webhooks.md', () => {
   })
 })
 
-describe('console examples use existing commands and options', () => {
+describe('examples use existing commands and options', () => {
   const io = { env: {}, stdin: process.stdin, stdout: { write: () => {} }, stderr: { write: () => {} } }
   const programs: Record<string, Command> = { berth: createProgram(io), berthd: createBerthdProgram(false) }
   const lines = pages.flatMap((page) =>
-    examplesOf(page, 'console').flatMap((text) => text.split('\n').map((line) => [page, line] as const)),
+    ['console', 'sh'].flatMap((language) =>
+      examplesOf(page, language).flatMap((text) => text.split('\n').map((line) => [page, line] as const)),
+    ),
   )
   const ours = lines.flatMap(([page, line]) => {
     const found = /^(?:sudo |npx )*(berthd?) ([^#&|<>]+)/.exec(line)

@@ -48,6 +48,26 @@ describe('a command exits with', () => {
     expect(await berth(app.envOf(reader), ['wallet', 'show'])).toMatchObject({ code: 3, stderr: expect.stringContaining('wallet:read') })
   })
 
+  test('3 on a scope that only the command line needs, with what for and what does without it', async () => {
+    const vms = app.envOf(await app.given.token(customer.accountId, { scopes: ['vms:*'] }))
+    const { regionId, osTemplateId } = await app.given.vmInput()
+    const refused = async (...args: string[]): Promise<string> => {
+      const { code, stderr } = await berth(vms, args)
+      expect(code).toBe(3)
+      return stderr
+    }
+    const lacks = 'Error: This token lacks the required scope: catalog:read. It is needed'
+    expect(await refused('vm', 'create', 'q', '--os', 'tiny', '--region', regionId)).toBe(
+      `${lacks} to find the OS template "tiny" by its name; an id does without it\n`,
+    )
+    expect(await refused('vm', 'create', 'q', '--os', osTemplateId)).toBe(
+      `${lacks} to choose the region; --region with an id does without it\n`,
+    )
+    expect(await refused('vm', 'ssh', 'web-1', '--print')).toBe(`${lacks} to know who logs in; --user does without it\n`)
+    expect((await berth(vms, ['vm', 'create', 'q', '--os', osTemplateId, '--region', regionId, '--dry-run'])).code).toBe(0)
+    expect((await berth(vms, ['vm', 'ssh', 'web-1', '--user', 'root', '--print'])).code).toBe(0)
+  })
+
   test('6 on insufficient funds', async () => {
     const poor = await app.given.customer({ credit: '0.10' })
     const outcome = await berth(app.envOf(poor), ['vm', 'create', 'web-1', '--os', 'debian-12'])

@@ -24,14 +24,14 @@ test('vm ssh runs ssh and passes on its exit code', async () => {
   chmodSync(join(bin, 'ssh'), 0o755)
   const path = `${bin}:${process.env['PATH']}`
   const { code, stdout } = await start({ ...env, PATH: path }, ['vm', 'ssh', 'web-1', '-i', 'key', '--', 'ls', '-l /tmp']).ended
-  expect(stdout.trim().split('\n')).toEqual([...SSH_OPTIONS, '-i', 'key', `root@${ipAddress}`, '--', 'ls', '-l /tmp'])
+  expect(stdout.trim().split('\n')).toEqual([...SSH_OPTIONS, '-i', 'key', '--', `root@${ipAddress}`, 'ls', '-l /tmp'])
   expect(code).toBe(42)
 })
 
 test('vm ssh --print prints the ssh command, and fails for a stopped VM', async () => {
   expect(await berth(env, ['vm', 'ssh', 'web-1', '-l', 'ada', '--print'])).toMatchObject({
     code: 0,
-    stdout: `ssh ${SSH_OPTIONS.join(' ')} ada@${ipAddress}\n`,
+    stdout: `ssh ${SSH_OPTIONS.join(' ')} -- ada@${ipAddress}\n`,
   })
   const other = await app.given.vm(customer, { hostname: 'off-1' })
   await customer.post(`/vms/${other.id}/stop`)
@@ -44,6 +44,34 @@ test('vm ssh --print prints the ssh command, and fails for a stopped VM', async 
     stderr: expect.stringMatching(/off-1 is ERROR\. To rebuild it: berth vm rebuild off-1 --os \S+\n/),
   })
   await app.db.run(sql`update vms set status = 'STOPPED', provisioned = true where id = ${other.id}`)
+})
+
+test('vm ssh logs in to the rescue system as its user, with a host key for each rescue', async () => {
+  const printed = async (): Promise<string> => (await berth(env, ['vm', 'ssh', 'web-1', '--print'])).stdout
+  const alias = (text: string): string => /HostKeyAlias=(\S+)/.exec(text)![1]!
+  const rescue = async (): Promise<string> => {
+    const started = await app.whileWorking(berth(env, ['vm', 'rescue', 'web-1', '--password', 'rescue me 1', '--yes']))
+    expect(started, started.stderr).toMatchObject({ code: 0 })
+    expect(started.stderr).toContain(
+      `To log in: berth vm ssh web-1, or ssh rescue@${ipAddress}. Its SSH host keys differ from those of the VM`,
+    )
+    const text = await printed()
+    expect(text).toContain(` rescue@${ipAddress}\n`)
+    return alias(text)
+  }
+  await app.db.run(sql`update os_templates set default_user = 'rescue' where slug = ${app.deps.config.rescueTemplate}`)
+  const first = await rescue()
+  expect(first).toMatch(new RegExp(`^berth-${id}-rescue-\\d+$`))
+  expect((await app.whileWorking(berth(env, ['vm', 'rescue', 'web-1', '--end', '--yes']))).code).toBe(0)
+  expect(await printed()).toBe(`ssh ${SSH_OPTIONS.join(' ')} -- root@${ipAddress}\n`)
+  app.clock.advance('1m')
+  expect(await rescue()).not.toBe(first)
+  expect((await app.whileWorking(berth(env, ['vm', 'rescue', 'web-1', '--end', '--yes']))).code).toBe(0)
+})
+
+test('vm rescue of a VM without keys asks for one, or for a password, before anything is sent', async () => {
+  const { code, stderr } = await berth(env, ['vm', 'rescue', 'web-1'])
+  expect([code, stderr]).toEqual([2, 'Error: Nobody could log in to the rescue system of web-1: give --key or --password\n'])
 })
 
 test('vm create --from-backup takes a VM and the name of its backup, or an id', async () => {

@@ -1,7 +1,10 @@
 // Golden output of a customer's first session, on a terminal and through a pipe.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addPool } from '../../server/src/features/hosts/service.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
+import { fixtureOf } from '../../server/test/endpoint-table.ts'
 import { json, scripted } from '../../sdk/test/scripted.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
@@ -265,4 +268,91 @@ test('a VM without a key or a password is said to have none, also when nothing i
     0,
     expect.stringMatching(/^It has no SSH key and no password\. To log in: berth vm password web-1, .*\n$/),
   ])
+})
+
+test('budgets are shown in lists by each of their limits', async () => {
+  const env = app.envOf(await app.given.customer())
+  for (const [name, ...limits] of [
+    ['free'],
+    ['vms', '--max-vms', '2'],
+    ['labels', '--budget-labels', 'env=prod'],
+    ['all', '--budget', '50.00', '--max-vms', '3', '--budget-labels', 'env=prod'],
+  ])
+    expect((await berth(env, ['project', 'create', name!, ...limits])).code).toBe(0)
+  const { stdout } = await berth(env, ['project', 'list'])
+  const budgets = stdout.split('\n').map((line) => line.split(/ {2,}/))
+  expect(Object.fromEntries(budgets.slice(1, -1).map(([name, , , budget]) => [name, budget]))).toEqual({
+    free: '-',
+    vms: '0 of 2 VMs',
+    labels: 'labels env=prod',
+    all: '0.00 of 50.00, 0 of 3 VMs, labels env=prod',
+  })
+})
+
+test('members are called by their addresses, also one without a name', async () => {
+  const customer = await app.given.customer()
+  const env = app.envOf(customer)
+  const at = app.clock.now()
+  await app.db.run(sql`insert into users (id, email, password_hash, created_at) values ('cnameless', 'nameless@example.com', 'x', ${at})`)
+  await app.db.run(sql`
+    insert into members (account_id, user_id, role, scopes, created_at)
+    values (${customer.accountId}, 'cnameless', 'custom', array['vms:read'], ${at})`)
+  const outputOf = async (...args: string[]): Promise<string> => (await berth(env, ['member', ...args])).stdout
+  expect(await outputOf('list', '-o', 'name')).toBe('nameless@example.com\n')
+  expect(await outputOf('get', 'nameless@example.com')).toMatch(/^Email +nameless@example\.com\nId +cnameless\nRole +custom\n/)
+  expect(await outputOf('get', 'nameless@example.com', '-o', 'name')).toBe('nameless@example.com\n')
+  expect(await outputOf('update', 'nameless@example.com', '--max-vms', '5', '-o', 'name')).toBe('nameless@example.com\n')
+  const none = `c${'a'.repeat(24)}`
+  const { code, stderr } = await berth(env, ['member', 'get', none])
+  expect([code, stderr]).toEqual([4, `Error: No member has the id ${none}. To list them: berth member list\n`])
+})
+
+test('actions are listed with the names of their VMs', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  const ids = [(await app.given.vm(customer)).id, (await app.given.vm(customer, { hostname: 'web-2' })).id]
+  const [all, one] = [await berth(env, ['action', 'list']), await berth(env, ['vm', 'actions', 'web-2'])]
+  expect(all.stdout).toMatch(/ web-2 +CREATE [^]* web-1 +CREATE /)
+  expect(one.stdout).toMatch(/ web-2 +CREATE /)
+  for (const id of ids) expect(all.stdout).not.toContain(id)
+  expect((await berth(env, ['action', 'list', '--json'])).stdout).toContain(ids[0])
+})
+
+test('a failed image keeps its name from none that can be used, and is told apart by its status', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  const fixture = fixtureOf(app, customer)
+  const [failed, good] = [await fixture.iso(), await fixture.iso()]
+  const disks = [await fixture.image(), await fixture.image()]
+  await app.settle()
+  await app.db.run(sql`update images set name = 'netinst' where id in (${failed}, ${good})`)
+  await app.db.run(sql`update images set name = 'golden' where id in (${disks[0]}, ${disks[1]})`)
+  await app.db.run(sql`update images set status = 'FAILED', reason = 'gone' where id in (${failed}, ${disks[0]})`)
+  await app.given.vm(customer, { hostname: 'iso-1' })
+  const attached = await app.whileWorking(berth(env, ['vm', 'iso', 'attach', 'iso-1', 'netinst', '--json']))
+  expect(attached, attached.stderr).toMatchObject({ code: 0 })
+  expect(JSON.parse((await berth(env, ['vm', 'get', 'iso-1', '--json'])).stdout)).toMatchObject({ iso: { imageId: good } })
+  expect(await berth(env, ['vm', 'create', 'copy-1', '--os', 'golden', '--dry-run'])).toMatchObject({ code: 0, stderr: '' })
+
+  const { code, stderr } = await berth(env, ['image', 'delete', 'netinst', '--yes'])
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Error: 2 images are named "netinst"\. Use an id: /)])
+  for (const [id, status] of [
+    [failed, 'FAILED'],
+    [good, 'AVAILABLE'],
+  ])
+    expect(stderr).toMatch(new RegExp(`${id} \\(${status}, created \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d\\)`))
+  await app.db.run(sql`update images set status = 'AVAILABLE', reason = null where id in (${failed}, ${disks[0]})`)
+  expect((await berth(env, ['vm', 'create', 'copy-1', '--os', 'golden', '--dry-run'])).stderr).toMatch(
+    /named "golden".*AVAILABLE.*AVAILABLE/,
+  )
+})
+
+test('the name of a file as user data is answered with how the file is read', async () => {
+  const env = app.envOf(await app.given.customer({ credit: '100.00' }))
+  const file = join(app.home, 'web.sh')
+  writeFileSync(file, '#!/bin/sh\ntrue\n')
+  const create = (text: string) => berth(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '--user-data', text, '--dry-run'])
+  expect(await create(file)).toMatchObject({ code: 2, stderr: `Error: --user-data ${file}: to read the file, write @${file}\n` })
+  expect(await create(`@${file}`)).toMatchObject({ code: 0, stderr: '' })
+  expect(await create(`${file}.missing`)).toMatchObject({ code: 2, stderr: expect.stringContaining('userData') })
 })

@@ -1,4 +1,4 @@
-import type { AccountLimit, AuditEntry } from '@berth/sdk'
+import type { Account, AccountLimit, AuditEntry } from '@berth/sdk'
 import { budgetText } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
@@ -13,14 +13,14 @@ const show = defineCommand({
     details(
       await berth.account.get(),
       {
-        Email: (each) => each.email,
+        Email: (each) => each.email ?? undefined,
         Name: (each) => each.name,
         Id: (each) => each.id,
         Budget: ({ budget }) => budgetText(budget),
         'Requires two-factor': (each) => (each.requireTwoFactor ? 'yes' : 'no'),
         Created: (each) => time(each.createdAt),
       },
-      ({ email }: { email?: string }) => email ?? '',
+      ({ email, name }: Partial<Account>) => email ?? name ?? '',
     ),
 })
 

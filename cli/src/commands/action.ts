@@ -1,9 +1,10 @@
 import type { Action, Query } from '@berth/sdk'
 import { ACTION_COLUMNS, initialization } from '../columns.ts'
+import type { CommandContext } from '../command-context.ts'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
-import { details, table, type Columns } from '../result.ts'
+import { details, table, type Columns, type CommandResult } from '../result.ts'
 
 const ACTION_FIELDS: Columns<Action> = {
   Id: (action) => action.id,
@@ -20,14 +21,18 @@ const ACTION_FIELDS: Columns<Action> = {
   Completed: (action) => time(action.completedAt),
 }
 
+export async function actionTable(ctx: CommandContext, actions: Action[]): Promise<CommandResult> {
+  const nameOf = await ctx.vmNames(actions)
+  return table(actions, { ...ACTION_COLUMNS, VM: ({ vmId }) => nameOf(vmId) }, 'No actions yet')
+}
+
 const list = defineCommand<{ status?: Query<'listActions'>['status'] }>({
   name: 'list',
   description: 'list actions of all VMs, newest first',
   options: [['--status <status>', 'filter by status: PENDING, RUNNING, COMPLETED, FAILED or CANCELLED']],
   example: 'action list --status RUNNING',
   lists: true,
-  run: async (ctx, { status }) =>
-    table(await ctx.list(ctx.berth.actions.list(omitUndefined({ status }))), ACTION_COLUMNS, 'No actions yet'),
+  run: async (ctx, { status }) => actionTable(ctx, await ctx.list(ctx.berth.actions.list(omitUndefined({ status })))),
 })
 
 const get = defineCommand({

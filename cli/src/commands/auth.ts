@@ -1,4 +1,4 @@
-import { Berth } from '@berth/sdk'
+import { Berth, isApiError, type Account } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { contextsFile, DEFAULT_URL, getContext, overrideWarning, readContexts, writeContexts } from '../contexts.ts'
 import { usageError } from '../exit-codes.ts'
@@ -20,18 +20,23 @@ export const login = defineCommand<{ name?: string; keepCurrent?: true }>({
     const { io } = ctx
     const context = name ?? new URL(url).host
     const token = await readToken(io, url)
-    const account = await new Berth({ baseUrl: url, token, maxRetries: 1 }).account.get()
+    const account = await new Berth({ baseUrl: url, token, maxRetries: 1 }).account.get().catch((error: unknown) => {
+      if (!isApiError(error, 'missing_scope')) throw error
+      return undefined // the token is right, and may not read whose it is
+    })
     const { current, contexts } = readContexts(io.env)
     writeContexts(io.env, { current: (keepCurrent && current) || context, contexts: { ...contexts, [context]: { url, token } } })
     const warning = !keepCurrent && overrideWarning(io.env, context)
     if (warning) ctx.printNote(warning)
     return message(
-      { context, url, email: account.email },
+      { context, url, email: account?.email ?? null, name: account?.name ?? null },
       context,
-      `Signed in to ${url} as ${account.email}. Saved to ${contextsFile(io.env)}`,
+      `Signed in to ${url}${account ? whoseText(account) : ''}. Saved to ${contextsFile(io.env)}`,
     )
   },
 })
+
+const whoseText = ({ email, name }: Account): string => (email === null ? `, to project ${name}` : ` as ${email}`)
 
 /**
  * Never an argument: other users can read arguments in the process list, and shells keep them in the history. Never BERTH_TOKEN: it may belong

@@ -1,6 +1,7 @@
 import type { Body, Invitation, Member, NewInvitation } from '@berth/sdk'
 import { budgetOf, budgetOptions, budgetText, limitsText, usedText, type BudgetOptions } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
+import { CliError, EXIT } from '../exit-codes.ts'
 import { time } from '../format.ts'
 import { omitUndefined, requireChanges, splitList } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
@@ -31,6 +32,9 @@ const MEMBER_FIELDS: Columns<Member> = {
   Since: (each) => time(each.createdAt),
 }
 
+/** What other commands take; the name need not be set, nor be unique. */
+const emailOf = ({ email }: { email?: string }): string => email ?? ''
+
 const list = defineCommand({
   name: 'list',
   description: 'list members and their roles',
@@ -48,7 +52,21 @@ const list = defineCommand({
         SINCE: (each) => time(each.createdAt),
       },
       'No members: nobody signs in to this account yet',
+      emailOf,
     ),
+})
+
+const get = defineCommand({
+  name: 'get',
+  description: 'show a member',
+  args: '<member>',
+  example: 'member get ada@example.com',
+  async run(ctx, _, member: string) {
+    const id = await ctx.resolveId('member', member)
+    const found = (await ctx.berth.members.list().all()).find((each) => each.id === id)
+    if (!found) throw new CliError(EXIT.notFound, `No member has the id ${id}. To list them: berth member list`)
+    return details(found, MEMBER_FIELDS, emailOf)
+  },
 })
 
 const update = defineCommand<GrantOptions>({
@@ -62,7 +80,7 @@ const update = defineCommand<GrantOptions>({
       { ...omitUndefined({ role: options.role as Role | undefined }), ...grantOf(options) },
       '--role, --scope, --budget, --max-vms, --budget-labels',
     )
-    return details(await ctx.berth.members.update(await ctx.resolveId('member', member), body), MEMBER_FIELDS)
+    return details(await ctx.berth.members.update(await ctx.resolveId('member', member), body), MEMBER_FIELDS, emailOf)
   },
 })
 
@@ -81,7 +99,7 @@ const remove = defineCommand({
   },
 })
 
-export const member = group('member', 'people who may act in the account', [list, update, remove])
+export const member = group('member', 'people who may act in the account', [list, get, update, remove])
 
 const INVITATION_FIELDS: Columns<NewInvitation> = {
   Email: (each) => each.email,

@@ -1,7 +1,7 @@
 import type { Project } from '@berth/sdk'
 import { budgetOf, budgetOptions, budgetText, usedText, type BudgetOptions } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
-import { time } from '../format.ts'
+import { shellWord, time } from '../format.ts'
 import { omitUndefined, requireChanges } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
@@ -48,8 +48,14 @@ const create = defineCommand<BudgetOptions>({
   args: '<name>',
   options: BUDGET,
   example: 'project create shop --budget 200.00',
-  run: async ({ berth }, options, name: string) =>
-    details(await berth.projects.create({ name, ...omitUndefined({ budget: budgetOf(options) }) }), FIELDS),
+  async run(ctx, options, name: string) {
+    const created = await ctx.berth.projects.create({ name, ...omitUndefined({ budget: budgetOf(options) }) })
+    const signIn = `berth login ${shellWord(ctx.server.url)} --name ${shellWord(created.name)}`
+    return {
+      ...details(created, FIELDS),
+      hint: `To work in it, make an API token in it (dashboard: switch to it, then Settings, API Keys), and: ${signIn}`,
+    }
+  },
 })
 
 const update = defineCommand<BudgetOptions & { name?: string }>({

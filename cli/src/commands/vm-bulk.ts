@@ -37,6 +37,8 @@ export const bulk = defineCommand<{ selector?: string; force?: true; name?: stri
     )
     const started = await ctx.berth.vms.bulk(order)
     const shown = { ...table(started.vms, STARTED_COLUMNS, NONE, vmOf), data: started }
+    if (started.vms.length > 0 && started.vms.every(({ actionId }) => actionId === null))
+      return { ...shown, failure: `${action} was refused for every VM that ${selector} selects` }
     if (ctx.options.wait === false) return { ...shown, hint: 'To follow them: berth action list' }
     await waitForAll(ctx, action, started)
     return shown
@@ -60,7 +62,7 @@ const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
 
 const priceOf = ({ started, refused, charge, balanceAfter, currency }: BulkActionQuote): string => {
   const due = charge.startsWith('-') ? `refunds ${charge.slice(1)} ${currency}` : `charges ${charge} ${currency}`
-  return `${started} VMs, ${refused} refused; it ${due}${balanceText({ balanceAfter, currency }, ', and')}.`
+  return `${started} ${started === 1 ? 'VM' : 'VMs'}, ${refused} refused; it ${due}${balanceText({ balanceAfter, currency }, ', and')}.`
 }
 
 const QUOTE_COLUMNS = {

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
-import { LABEL, labelsOf, omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
+import { LABEL, labelsOf, omitUndefined, parseInteger, readTextOrFile, readUserData, splitList } from '../options.ts'
 import { isId } from '../resolve-id.ts'
 import { details, message, table, type CommandResult } from '../result.ts'
 
@@ -136,7 +136,7 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       name: options.name,
       placementGroupId: placementGroupId || undefined,
       password: options.password && readTextOrFile(options.password).trim(),
-      userData: options.userData && readTextOrFile(options.userData),
+      userData: options.userData && readUserData(options.userData),
       dailyBackupEnabled: options.dailyBackups,
       network10gEnabled: options.network10g,
       publicIpv4: options.ipv6Only && false,

@@ -4,7 +4,8 @@ import { constants } from 'node:os'
 import type { Vm } from '@berth/sdk'
 import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
-import { ChildExitError, CliError, EXIT } from '../exit-codes.ts'
+import { ChildExitError, CliError, EXIT, neededFor } from '../exit-codes.ts'
+import { shellWord } from '../format.ts'
 import { message } from '../result.ts'
 import { sanitizeTerminal } from '../style.ts'
 
@@ -20,7 +21,7 @@ export const ssh = defineCommand<SshOptions>({
   description: 'log in to a VM over SSH',
   args: '<vm> [command...]',
   options: [
-    ['-l, --user <name>', "login user; default: the OS template's user"],
+    ['-l, --user <name>', 'login user; default: that of the OS template, or of the rescue'],
     ['-i, --identity <file>', 'private key file'],
     ['-p, --port <number>', 'SSH port; default: 22'],
     ['--print', 'print the ssh command instead of running it'],
@@ -33,27 +34,35 @@ export const ssh = defineCommand<SshOptions>({
   },
 })
 
-/** VMs get addresses that other VMs had before, so the host key is stored under the VM's id. */
+/**
+ * VMs get addresses that other VMs had before, so the host key is stored under the VM's id. Each rescue has a new system with host keys of
+ * its own.
+ */
 async function buildSshCommand(ctx: CommandContext, { user, identity, port }: SshOptions, vm: Vm, command: string[]): Promise<string[]> {
   if (vm.status !== 'RUNNING') throw new CliError(EXIT.conflict, `${vm.name} is ${vm.status}. ${adviceFor(vm)}`)
   const address = vm.ipAddress ?? vm.ipv6Address
-  if (!address) throw new CliError(EXIT.conflict, `${vm.name} has no IP address. Use its console: berth vm console ${vm.name}`)
-  const login = user ?? (await ctx.berth.osTemplates.get(vm.osTemplate.slug)).defaultUser
+  if (!address) throw new CliError(EXIT.conflict, `${vm.name} has no IP address. Use its console: berth vm console ${shellWord(vm.name)}`)
+  const login = user ?? vm.rescue?.user ?? (await userOfTemplate(ctx, vm))
   return [
     'ssh',
     '-o',
-    `HostKeyAlias=berth-${vm.id}`,
+    `HostKeyAlias=berth-${vm.id}${vm.rescue ? `-rescue-${Date.parse(vm.rescue.since)}` : ''}`,
     '-o',
     'StrictHostKeyChecking=accept-new',
     ...(identity ? ['-i', identity] : []),
     ...(port ? ['-p', port] : []),
+    '--', // a user that the server names may look like an option
     `${login}@${address}`,
-    ...(command.length > 0 ? ['--', ...command] : []),
+    ...command,
   ]
 }
 
+const userOfTemplate = async ({ berth }: CommandContext, { osTemplate }: Vm): Promise<string> =>
+  (await berth.osTemplates.get(osTemplate.slug).catch(neededFor('to know who logs in; --user does without it'))).defaultUser
+
 /** A way that is open: one that never came up cannot be started. */
-function adviceFor({ name, allowedActions, osTemplate }: Vm): string {
+function adviceFor({ name: unquoted, allowedActions, osTemplate }: Vm): string {
+  const name = shellWord(unquoted)
   const verb = ['start', 'unshelve', 'rebuild'].find((each) => allowedActions.includes(each))
   if (verb === undefined) return `To see more: berth vm get ${name}`
   return `To ${verb} it: berth vm ${verb} ${name}${verb === 'rebuild' ? ` --os ${osTemplate.slug}` : ''}`

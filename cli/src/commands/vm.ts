@@ -1,12 +1,14 @@
-import type { Query, UpdateVm, VmMetrics } from '@berth/sdk'
-import { ACTION_COLUMNS, priceOf, quoteDetails, VM_COLUMNS, VM_FIELDS } from '../columns.ts'
+import type { Query, UpdateVm, Vm, VmMetrics } from '@berth/sdk'
+import { priceOf, quoteDetails, VM_COLUMNS, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
-import { usageError } from '../exit-codes.ts'
+import type { CommandContext } from '../command-context.ts'
+import { neededFor, usageError } from '../exit-codes.ts'
 import { bytes, shellWord, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
-import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, SELECTOR, splitList } from '../options.ts'
+import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, readUserData, requireChanges, SELECTOR, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table } from '../result.ts'
+import { actionTable } from './action.ts'
 import { bulk } from './vm-bulk.ts'
 import { createVm } from './vm-create.ts'
 import { vmIso } from './vm-iso.ts'
@@ -103,7 +105,7 @@ const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; 
     const [osTemplateId, sshKeyIds] = await Promise.all([ctx.resolveId('os', os), key && ctx.resolveIds('key', splitList(key))])
     if (!dryRun) await ctx.confirm(`All data on the disk of ${vm} will be permanently deleted.`, vm)
     const login = omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() })
-    const body = { osTemplateId, ...login, ...(userData && { userData: userData === 'none' ? null : readTextOrFile(userData) }) }
+    const body = { osTemplateId, ...login, ...(userData && { userData: userData === 'none' ? null : readUserData(userData) }) }
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
     return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
   },
@@ -156,14 +158,29 @@ const rescue = defineCommand<{ key?: string[]; password?: string; end?: true }>(
   async run(ctx, { key, password, end }, vm: string) {
     if (end && (key || password)) throw usageError('--end takes neither --key nor --password')
     const sshKeyIds = key && (await ctx.resolveIds('key', splitList(key)))
+    if (!end && !key && !password && !(await hasKeys(ctx, vm)))
+      throw usageError(`Nobody could log in to the rescue system of ${vm}: give --key or --password`)
     await ctx.ask(() =>
       end ? `Ending the rescue of ${vm} restarts it from its own disk.` : `Rescuing ${vm} ends its programs and connections.`,
     )
     if (end) return ctx.changeVm(vm, 'ending the rescue of', (berth, id) => berth.vms.unrescue(id))
     const body = omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() })
-    return ctx.changeVm(vm, 'rescuing', (berth, id) => berth.vms.rescue(id, body))
+    const done = await ctx.changeVm(vm, 'rescuing', (berth, id) => berth.vms.rescue(id, body))
+    return ctx.options.wait === false ? done : { ...done, hint: rescueHint(await ctx.getVm(vm)) }
   },
 })
+
+const hasKeys = (ctx: CommandContext, vm: string): Promise<boolean> =>
+  ctx.getVm(vm).then(({ sshKeys }) => sshKeys.length > 0, neededFor('to know whether the VM has keys; --key does without it'))
+
+function rescueHint({ name, rescue, ipAddress, ipv6Address }: Vm): string {
+  const [vm, address] = [shellWord(name), ipAddress ?? ipv6Address]
+  const login =
+    address && rescue
+      ? `berth vm ssh ${vm}, or ssh ${rescue.user}@${address}. Its SSH host keys differ from those of the VM, of which ssh warns`
+      : `berth vm console ${vm}`
+  return `To log in: ${login}. To end the rescue: berth vm rescue ${vm} --end`
+}
 
 const rename = defineCommand({
   name: 'rename',
@@ -299,8 +316,7 @@ const actions = defineCommand({
   args: '<vm>',
   example: 'vm actions web-1',
   lists: true,
-  run: async (ctx, _, vm: string) =>
-    table(await ctx.list(ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm))), ACTION_COLUMNS, 'No actions yet'),
+  run: async (ctx, _, vm: string) => actionTable(ctx, await ctx.list(ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm)))),
 })
 
 const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({

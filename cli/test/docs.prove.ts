@@ -1,0 +1,3 @@
+import { describePages } from './docs-cases.ts'
+
+describePages('others')
