@@ -50,7 +50,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'prove',
-          include: ['{libvirt,ops,ovsdb/test,server,bench,e2e,web/test}/**/*.prove.ts'],
+          include: ['{cli/test,libvirt,ops,ovsdb/test,sdk/test,server,bench,e2e,web/test}/**/*.prove.ts'],
           testTimeout: 300_000,
         },
       },

@@ -4,20 +4,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
   'server/test/real.test.ts',
-  'server/src/features/backups/durable.test.ts',
   'server/test/endpoint-coverage.test.ts',
-  'server/test/property.test.ts',
-  'cli/test/docs.test.ts',
-  'server/src/commands/commands.test.ts',
-  'server/src/features/vms/durable.test.ts',
-  'server/test/upgrade.test.ts',
-  'server/test/up.test.ts',
-  'server/src/commands/admin/backup.test.ts',
   'server/src/commands/admin/host.test.ts',
+  'server/src/commands/admin/backup.test.ts',
+  'server/test/upgrade.test.ts',
   'web/test/customer.test.ts',
+  'server/test/statements.test.ts',
   'server/src/kernel/postgres/embedded.test.ts',
+  'server/test/up.test.ts',
   'server/test/races.test.ts',
-  '/durable.test.ts',
+  'server/src/commands/commands.test.ts',
+  'server/src/features/billing/years-model.test.ts',
 ]
 
 export default class LongestFirst extends BaseSequencer {

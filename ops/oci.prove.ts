@@ -121,7 +121,8 @@ describeIf(missingCommands(...TOOLS))('the OCI image', { timeout: 900_000 }, () 
       writeFileSync(join(own, 'config.json'), JSON.stringify(config))
       const args = ['--cgroup-manager=disabled', '--root', join(folder, 'state'), 'run', '--bundle', own, `berth-${process.pid}-${command}`]
       // crun refuses a machine that has both versions of cgroups, also where it is to use none.
-      const alone = ['--mount', '--propagation', 'private', 'sh', '-ec', 'mount -t cgroup2 cgroup2 /sys/fs/cgroup; exec crun "$@"', 'crun']
+      const namespaces = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc'] // what is in it ends with it
+      const alone = [...namespaces, 'sh', '-ec', 'mount -t cgroup2 cgroup2 /sys/fs/cgroup; exec crun "$@"', 'crun']
       const child = spawn('unshare', [...alone, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
       children.push(child)
       child.stdout.on('data', (chunk: Buffer) => void (said += chunk.toString()))

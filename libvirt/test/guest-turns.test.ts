@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { areas, Host } from '../src/index.ts'
 import type { CallOptions, LibvirtError } from '../src/index.ts'
@@ -82,10 +81,11 @@ describe('calls to guests', () => {
   })
 
   test('have their timeout from when they are sent', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
     const first = ask(1)
     await arrived('g1')
     const second = ask(1, { timeoutMs: 300 })
-    await delay(400)
+    vi.advanceTimersByTime(400)
     replyTo('g1')
     await arrived('g1')
     replyTo('g1')

@@ -52,25 +52,43 @@ async function arranged(operation: Operation) {
   return { browser, call: await DASHBOARD[operation.operationId]!({ app, browser }) }
 }
 
+/** The same for all tests of an operation, of which only the last has an effect. */
+const arrangements = new Map<Operation, ReturnType<typeof arranged>>()
+
+function arrangementOf(operation: Operation) {
+  if (!arrangements.has(operation)) arrangements.set(operation, arranged(operation))
+  return arrangements.get(operation)!
+}
+
 test('every operation has an entry, and every entry an operation', () => {
   expect(Object.keys(DASHBOARD).toSorted()).toEqual(app.dashboardOperations.map(({ operationId }) => operationId).toSorted())
 })
 
-describe.each(operations)('$operationId', (operation) => {
-  test('works as documented', async () => {
-    const { browser, call } = await arranged(operation)
-    const { status, text, headers } = await send(operation, call, as(browser))
-    expect(status, text).toBe([operation.status ?? 200].flat()[0])
-    const answer = JSON.parse(text) as { data: unknown }
-    expect(undocumented(operation, status, answer)).toEqual([])
-    expect(answer.data, 'a list must not be empty here').not.toEqual([])
-    expect(headers['cache-control']).toBe('no-store')
-  })
-})
+const STRANGERS = [
+  ['nobody', undefined],
+  ['a broken cookie', 'berth=ses_notasession'],
+  ['the cookie of another name', '__Host-berth=x'],
+] as const
+const [customer, { token }] = [await givenBrowser(app), await app.given.customer()]
 
-describe.each(operations.filter(isWrite))('$operationId', (operation) => {
-  test('rejects a page of another site without effect', async () => {
-    const { browser, call } = await arranged(operation)
+/** Defines a test once, or not at all. */
+const only = (applies: boolean): boolean[] => (applies ? [true] : [])
+
+describe.each(operations)('$operationId', (operation) => {
+  const { scope, path } = operation
+  const isClosed = closed.includes(operation)
+
+  test.each(isClosed ? STRANGERS : [])('rejects %s', async (_, cookie) => {
+    const { status, code } = await send(operation, { body: { unknown: true } }, { ...OWN_PAGE, ...(cookie && { cookie }) })
+    expect([status, code]).toEqual([401, 'unauthorized'])
+  })
+
+  test.each(only(isClosed))('rejects a token', async () => {
+    expect((await send(operation, {}, { ...OWN_PAGE, 'x-api-key': token })).status).toBe(401)
+  })
+
+  test.each(only(isWrite(operation)))('rejects a page of another site without effect', async () => {
+    const { browser, call } = await arrangementOf(operation)
     const before = await fingerprint(app.db)
     for (const foreign of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, {}]) {
       const { status, code } = await send(operation, call, { host: OWN_PAGE.host, cookie: browser.cookie()!, ...foreign } as never)
@@ -79,68 +97,58 @@ describe.each(operations.filter(isWrite))('$operationId', (operation) => {
     expect(await fingerprint(app.db)).toEqual(before)
   })
 
-  test('rejects an unknown field', async () => {
-    const { browser, call } = await arranged(operation)
+  test.each(only(isWrite(operation)))('rejects an unknown field', async () => {
+    const { browser, call } = await arrangementOf(operation)
     const { status, text } = await send(operation, { ...call, body: { ...call.body, surprise: 1 } }, as(browser))
     expect([status, JSON.parse(text).error]).toEqual([400, 'Validation failed: surprise is not a known field'])
   })
-})
 
-describe.each(closed.filter(isWrite))('$operationId', (operation) => {
-  test('rejects a dry run without effect', async () => {
-    const { browser, call } = await arranged(operation)
+  test.each(only(isClosed && isWrite(operation)))('rejects a dry run without effect', async () => {
+    const { browser, call } = await arrangementOf(operation)
     const before = await fingerprint(app.db)
     const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, as(browser))
     expect([status, JSON.parse(text).error]).toEqual([400, expect.stringContaining('has no dry run; nothing was done')])
     expect(await fingerprint(app.db)).toEqual(before)
   })
-})
 
-describe.each(closed)('$operationId', (operation) => {
-  test.each([
-    ['nobody', undefined],
-    ['a broken cookie', 'berth=ses_notasession'],
-    ['the cookie of another name', '__Host-berth=x'],
-  ])('rejects %s', async (_, cookie) => {
-    const { status, code } = await send(operation, { body: { unknown: true } }, { ...OWN_PAGE, ...(cookie && { cookie }) })
-    expect([status, code]).toEqual([401, 'unauthorized'])
-  })
-
-  test('rejects a token', async () => {
-    const { token } = await app.given.customer()
-    expect((await send(operation, {}, { ...OWN_PAGE, 'x-api-key': token })).status).toBe(401)
-  })
-
-  test('returns not_found for an unknown id', async () => {
-    const { browser, call } = await arranged(operation)
+  test.each(only(isClosed))('returns not_found for an unknown id', async () => {
+    const { browser, call } = await arrangementOf(operation)
     for (const name of Object.keys(call.params ?? {}).filter((each) => each !== 'name')) {
       const { status, code } = await send(operation, { ...call, params: { ...call.params, [name]: newId() } }, as(browser))
       expect([name, status, code]).toEqual([name, 404, 'not_found'])
     }
   })
-})
 
-describe.each(closed.filter(({ scope }) => scope === OPERATOR))('$operationId', (operation) => {
-  test('rejects customers', async () => {
-    const customer = await givenBrowser(app)
-    const { call } = await arranged(operation)
+  test.each(only(isClosed && scope === OPERATOR))('rejects customers', async () => {
+    const { call } = await arrangementOf(operation)
     const before = await fingerprint(app.db)
     const { status, text, code } = await send(operation, call, as(customer))
     expect([status, code, JSON.parse(text).error]).toEqual([403, 'operator_only', 'Only an operator may do this'])
     expect(await fingerprint(app.db)).toEqual(before)
   })
-})
 
-describe.each(closed.filter(({ scope, path }) => scope !== OPERATOR && path.includes(':')))('$operationId', (operation) => {
-  test("returns the same for another user's id as for an unknown one", async () => {
-    const [mine, theirs] = [await arranged(operation), await arranged(operation)]
-    const seen = async (id: string) => {
-      const { status, text } = await send(operation, { ...mine.call, params: { id } }, as(mine.browser))
-      return { status, text }
-    }
-    const before = await fingerprint(app.db)
-    expect(await seen(theirs.call.params!['id']!)).toEqual(await seen(newId()))
-    expect(await fingerprint(app.db)).toEqual(before)
+  test.each(only(isClosed && scope !== OPERATOR && path.includes(':')))(
+    "returns the same for another user's id as for an unknown one",
+    async () => {
+      const [mine, theirs] = [await arrangementOf(operation), await arranged(operation)]
+      const seen = async (id: string) => {
+        const { status, text } = await send(operation, { ...mine.call, params: { id } }, as(mine.browser))
+        return { status, text }
+      }
+      const before = await fingerprint(app.db)
+      expect(await seen(theirs.call.params!['id']!)).toEqual(await seen(newId()))
+      expect(await fingerprint(app.db)).toEqual(before)
+    },
+  )
+
+  test('works as documented', async () => {
+    const { browser, call } = await arrangementOf(operation)
+    const { status, text, headers } = await send(operation, call, as(browser))
+    expect(status, text).toBe([operation.status ?? 200].flat()[0])
+    const answer = JSON.parse(text) as { data: unknown }
+    expect(undocumented(operation, status, answer)).toEqual([])
+    expect(answer.data, 'a list must not be empty here').not.toEqual([])
+    expect(headers['cache-control']).toBe('no-store')
   })
 })
 
@@ -195,7 +203,7 @@ describe('the public routes', () => {
     const ask = async (headers: Record<string, string>) =>
       (await app.app.inject({ method: method as 'GET', url, headers, remoteAddress: somewhere() })).statusCode
     expect(await ask(OWN_PAGE)).toBe(401)
-    expect(await ask({ ...OWN_PAGE, 'x-api-key': (await app.given.customer()).token })).toBe(401)
+    expect(await ask({ ...OWN_PAGE, 'x-api-key': token })).toBe(401)
     expect([200, 400, 404, 422]).toContain(await ask(as(visitor)))
     const fromNowhere = await ask({ host: 'localhost', cookie: visitor.cookie()! })
     expect(fromNowhere === 403).toBe(method !== 'GET')

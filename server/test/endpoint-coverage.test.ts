@@ -59,9 +59,26 @@ async function send(operation: Operation, call: Call, token: string | undefined,
 
 const seen = ({ status, text, code }: Awaited<ReturnType<typeof send>>) => ({ status, text, code })
 
+/** The same for all tests of an operation: those without effect come first, and each of the last two has a customer of its own. */
+const arrangements = new Map<Operation, Promise<{ mine: Arranged; theirs: Arranged }>>()
+type Arranged = Awaited<ReturnType<typeof arranged>>
+
 async function arranged(operation: Operation) {
   const customer = await app.given.customer({ credit: '10000.00' })
   return { customer, call: await ENDPOINTS[operation.operationId]!(fixtureOf(app, customer)) }
+}
+
+function arrangementOf(operation: Operation) {
+  const arrange = async () => ({ mine: await arranged(operation), theirs: await arranged(operation) })
+  if (!arrangements.has(operation)) arrangements.set(operation, arrange())
+  return arrangements.get(operation)!
+}
+
+function expectDocumented(operation: Operation, { status, text }: Awaited<ReturnType<typeof send>>): void {
+  expect(status, text).toBe([operation.status ?? 200].flat()[0])
+  const answer = JSON.parse(text) as { data: unknown }
+  expect(undocumented(operation, status, answer)).toEqual([])
+  expect(answer.data, 'a list must not be empty here').not.toEqual([])
 }
 
 test('every operation has an entry, and every entry an operation', () => {
@@ -71,8 +88,15 @@ test('every operation has an entry, and every entry an operation', () => {
 const offersDryRun = ({ query }: Operation): boolean => query?.['dryRun'] !== undefined
 
 const covered = app.operations.filter(({ operationId }) => operationId in ENDPOINTS)
+const stranger = await app.given.customer()
+
+/** Defines a test once, or not at all. */
+const only = (applies: boolean): boolean[] => (applies ? [true] : [])
 
 describe.each(covered)('$operationId', (operation) => {
+  const { method, scope, paged } = operation
+  const changes = method !== 'GET'
+
   test.each(dead)('rejects %s token', async (_, token, sentence) => {
     const { status, text, code, headers } = await send(operation, { body: { unknown: true } }, token)
     expect([status, code, JSON.parse(text)]).toEqual([401, 'unauthorized', { success: false, error: sentence }])
@@ -80,78 +104,86 @@ describe.each(covered)('$operationId', (operation) => {
   })
 
   test('returns 405 for a wrong method', async () => {
-    const { token } = await app.given.customer()
     // Also those of a path with a parameter that this one fits: `/vms/actions` is an id of `/vms/:id`.
     const isServedBy = ({ path }: Operation): boolean => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(operation.path)
-    const methods = app.operations.filter(isServedBy).map(({ method }) => method)
-    for (const method of METHODS.filter((each) => !methods.includes(each))) {
-      const { status, code, headers } = await send(operation, {}, token, { method })
+    const methods = app.operations.filter(isServedBy).map((each) => each.method)
+    for (const wrong of METHODS.filter((each) => !methods.includes(each))) {
+      const { status, code, headers } = await send(operation, {}, stranger.token, { method: wrong })
       expect([status, code]).toEqual([405, 'method_not_allowed'])
       expect(String(headers['allow']).split(', ')).toEqual(expect.arrayContaining(methods))
     }
   })
 
-  test('works as documented, and returns the same for ids of another account as for unknown ones', async () => {
-    const [mine, theirs] = [await arranged(operation), await arranged(operation)]
-    const swapped = swappedIds(mine.call, theirs.call)
+  test.each(only(scope !== null))('rejects a token with every scope but its own', async () => {
+    const { token } = await app.given.customer({ scopes: SCOPES.filter((each) => each !== scope) })
+    const { status, text, code } = await send(operation, { body: { unknown: true } }, token)
+    expect([status, code]).toEqual([403, 'missing_scope'])
+    expect(JSON.parse(text)).toEqual({ success: false, error: `This token lacks the required scope: ${scope}` })
+  })
+
+  test('returns the same for ids of another account as for unknown ones, without effect', async () => {
+    const { mine, theirs } = await arrangementOf(operation)
     const before = await fingerprint(app.db)
-    for (const [foreign, unknown] of swapped) {
+    for (const [foreign, unknown] of swappedIds(mine.call, theirs.call)) {
       const answer = seen(await send(operation, foreign, mine.customer.token))
       expect(answer).toEqual(seen(await send(operation, unknown, mine.customer.token)))
       expect(answer).toMatchObject({ status: 404, code: 'not_found' })
     }
     expect(await fingerprint(app.db)).toEqual(before)
-    for (const { customer, call } of [mine, theirs]) {
-      const { status, text } = await send(operation, call, customer.token)
-      expect(status, text).toBe([operation.status ?? 200].flat()[0])
-      const answer = JSON.parse(text) as { data: unknown }
-      expect(undocumented(operation, status, answer)).toEqual([])
-      expect(answer.data, 'a list must not be empty here').not.toEqual([])
-    }
-  })
-})
-
-describe.each(covered.filter(({ scope }) => scope !== null))('$operationId', (operation) => {
-  test('rejects a token with every scope but its own', async () => {
-    const { token } = await app.given.customer({ scopes: SCOPES.filter((scope) => scope !== operation.scope) })
-    const { status, text, code } = await send(operation, { body: { unknown: true } }, token)
-    expect([status, code]).toEqual([403, 'missing_scope'])
-    expect(JSON.parse(text)).toEqual({ success: false, error: `This token lacks the required scope: ${operation.scope}` })
   })
 
-  test('accepts a token with only its scope', async () => {
-    const { customer, call } = await arranged(operation)
-    const { token } = await app.given.token(customer.accountId, { scopes: [operation.scope!, ...(call.otherScopes ?? [])] })
-    const { status, text } = await send(operation, call, token)
-    expect(status, text).toBeLessThan(300)
-  })
-})
-
-describe.each(covered.filter(({ paged }) => paged))('$operationId', (operation) => {
-  test('follows the paging rules', async () => {
-    const { customer, call } = await arranged(operation)
+  test.each(only(paged))('follows the paging rules', async () => {
+    const { customer, call } = (await arrangementOf(operation)).mine
     expect((await send(operation, { ...call, query: '?limit=101' }, customer.token)).status).toBe(400)
     expect((await send(operation, { ...call, query: '?page=0' }, customer.token)).status).toBe(400)
     const { status, text } = await send(operation, { ...call, query: '?page=999999999999&limit=100&unknown=x' }, customer.token)
     expect(status).toBe(200)
     expect(JSON.parse(text)).toMatchObject({ success: true, data: [], pagination: { page: 999_999_999_999, limit: 100 } })
   })
-})
 
-describe.each(covered.filter(({ method }) => method !== 'GET'))('$operationId', (operation) => {
-  test('rejects an unknown field without effect', async () => {
-    const { customer, call } = await arranged(operation)
+  test.each(only(changes))('rejects an unknown field without effect', async () => {
+    const { customer, call } = (await arrangementOf(operation)).mine
     const before = await fingerprint(app.db)
     const { status, text } = await send(operation, { ...call, body: { ...call.body, surprise: 1 } }, customer.token)
     expect([status, JSON.parse(text)]).toEqual([400, { success: false, error: 'Validation failed: surprise is not a known field' }])
     expect(await fingerprint(app.db)).toEqual(before)
   })
 
-  test('has one effect and the same response for a repeated key', async () => {
-    const { customer, call } = await arranged(operation)
+  test.each(only(changes && offersDryRun(operation)))('returns the price with dryRun, without effect', async () => {
+    const { customer, call } = (await arrangementOf(operation)).mine
+    const before = await fingerprint(app.db)
+    const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, customer.token)
+    const answer = JSON.parse(text) as object
+    expect([status, undocumented(operation, status, answer)]).toEqual([200, []])
+    expect(answer).toMatchObject({ data: { charge: expect.any(String), balanceAfter: expect.any(String) } })
+    expect(await fingerprint(app.db)).toEqual(before)
+  })
+
+  test.each(only(changes && !offersDryRun(operation)))('rejects dryRun without effect', async () => {
+    const { customer, call } = (await arrangementOf(operation)).mine
+    const before = await fingerprint(app.db)
+    const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, customer.token)
+    const error = `Validation failed: ${method} ${operation.path.replace(/:(\w+)/g, '{$1}')} has no dry run; nothing was done`
+    expect([status, JSON.parse(text)]).toEqual([400, { success: false, error }])
+    expect(await fingerprint(app.db)).toEqual(before)
+  })
+
+  test('works as documented for a token with only its scope', async () => {
+    const { customer, call } = (await arrangementOf(operation)).mine
+    const { token } = await app.given.token(customer.accountId, { scopes: scope ? [scope, ...(call.otherScopes ?? [])] : ['*'] })
+    expectDocumented(operation, await send(operation, call, token))
+  })
+
+  test.each(only(!changes))('works as documented', async () => {
+    const { customer, call } = (await arrangementOf(operation)).theirs
+    expectDocumented(operation, await send(operation, call, customer.token))
+  })
+
+  test.each(only(changes))('works as documented, and has one effect and the same response for a repeated key', async () => {
+    const { customer, call } = (await arrangementOf(operation)).theirs
     const key = newId()
     const first = await send(operation, call, customer.token, { key })
-    expect(first.status, first.text).toBeLessThan(300)
+    expectDocumented(operation, first)
     expect(first.headers).not.toHaveProperty('idempotent-replayed')
     const after = await fingerprint(app.db)
     const second = await send(operation, call, customer.token, { key })
@@ -159,33 +191,6 @@ describe.each(covered.filter(({ method }) => method !== 'GET'))('$operationId', 
     expect([second.headers['idempotent-replayed'], second.headers['location']]).toEqual(['true', first.headers['location']])
     expect(await fingerprint(app.db)).toEqual(after)
   })
-})
-
-const [rehearsed, unrehearsed] = [true, false].map((offers) =>
-  covered.filter((operation) => operation.method !== 'GET' && offersDryRun(operation) === offers),
-) as [Operation[], Operation[]]
-
-/** The response with `dryRun`, and whether anything changed. */
-async function rehearse(operation: Operation) {
-  const { customer, call } = await arranged(operation)
-  const before = await fingerprint(app.db)
-  const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, customer.token)
-  return { status, answer: JSON.parse(text) as object, before, after: await fingerprint(app.db) }
-}
-
-test.each(rehearsed)('$operationId with dryRun returns the price without effect', async (operation) => {
-  const { status, answer, before, after } = await rehearse(operation)
-  expect([status, undocumented(operation, status, answer)]).toEqual([200, []])
-  expect(answer).toMatchObject({ data: { charge: expect.any(String), balanceAfter: expect.any(String) } })
-  expect(after).toEqual(before)
-})
-
-test.each(unrehearsed)('$operationId rejects dryRun without effect', async (operation) => {
-  const { status, answer, before, after } = await rehearse(operation)
-  const route = operation.path.replace(/:(\w+)/g, '{$1}')
-  const error = `Validation failed: ${operation.method} ${route} has no dry run; nothing was done`
-  expect([status, answer]).toEqual([400, { success: false, error }])
-  expect(after).toEqual(before)
 })
 
 test('every operation that charges or refunds has a dry run', () => {

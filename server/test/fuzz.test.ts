@@ -1,3 +1,3 @@
 import { neverFails } from './fuzz-cases.ts'
 
-await neverFails(15, 1)
+await neverFails(6, 1)

@@ -2,7 +2,7 @@
 // are sure to meet. The harness fails on every deadlock; these tests say which pair it was.
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { releaseQuotas, quotaUsed, reserveQuotas } from '../src/features/accounts/service.ts'
+import { quotaUsed, releaseQuotas, reserveQuota, reserveQuotas, setQuotaLimit } from '../src/features/accounts/service.ts'
 import { releaseCapacity, releaseDisk, reserveDisk } from '../src/features/hosts/capacity.ts'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
 import { removeBackups } from '../src/features/backups/purge.reconciler.ts'
@@ -10,6 +10,7 @@ import { countOutcomes } from '../src/features/webhooks/delivery-queue.sql.ts'
 import { sql, type Sql, type Tx } from '../src/kernel/database/db.ts'
 import { resumeRun } from '../src/workflow/executor.ts'
 import { startDailyBackup } from './snapshot-backup-fixture.ts'
+import { givenMember } from './browser.ts'
 import { testApp, type Answer } from './harness.ts'
 import { testRunner } from './run-workflows.ts'
 import { GB, quietVm } from './traffic.ts'
@@ -60,6 +61,17 @@ describe('transactions of one VM or account do not deadlock', async () => {
     ).toBe(202)
   })
 
+  test('a project being deleted and a token that a member of it makes', async () => {
+    const project = await app.given.project(customer) // with a token
+    const member = await givenMember(app, project.accountId, 'admin')
+    const deletion = () => customer.delete(`/projects/${project.accountId}`)
+    const made = await meet('delete on api_tokens for each row', deletion, () =>
+      member.post('/v1/tokens', { name: 'late', scopes: ['vms:read'] }),
+    )
+    expect(made.status).toBe(403)
+    expect((await customer.get(`/projects/${project.accountId}`)).status).toBe(404)
+  })
+
   test('a backup being purged and the deletion of its VM', async () => {
     const { id } = await app.given.vm(customer)
     const { backup } = (await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data
@@ -106,6 +118,23 @@ describe('transactions of one VM or account do not deadlock', async () => {
     await meet('update on account_quotas for each row', take, takeByMerging)
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
     await app.db.tx((tx) => releaseQuotas(tx, accountId, { vms: 3n, vcpu: 3n, ram_mib: 3n, disk_gib: 3n }))
+  })
+
+  test('the first reservation of an account whose limit of VMs an operator has set, and another', async () => {
+    const { accountId } = await app.given.customer()
+    await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 5n))
+    const isWaiting = async () =>
+      (await app.db.many(sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0
+    let other: Promise<void> | undefined
+    await app.db.tx(async (tx) => {
+      await reserveQuota(tx, accountId, 'disk_gib', 1n)
+      other ??= app.db.tx((later) => reserveQuotas(later, accountId, { vms: 1n, disk_gib: 1n }))
+      await expect.poll(isWaiting, { timeout: 10_000, interval: 20 }).toBe(true)
+      await reserveQuota(tx, accountId, 'vms', 1n)
+    })
+    await other
+    expect([await deadlocks(), await quotaUsed(app.db, accountId, 'vms')]).toEqual([0, 2n])
+    await app.db.tx((tx) => releaseQuotas(tx, accountId, { vms: 2n, disk_gib: 2n }))
   })
 
   /** Many of each at once, each keeping its locks for a moment. */

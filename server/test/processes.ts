@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
+import { runInCommandProcess } from './command-process.ts'
 
 export const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
 const PUBLIC_PATH = '/api/public/v1'
@@ -47,18 +48,27 @@ export interface Outcome {
 /** Runs a command to its end. */
 export const berthd = (settings: Settings, ...args: string[]): Promise<Outcome> => berthdAt(BERTHD, settings, ...args)
 
+/** The same in a process that has run others before, where the test is about what the command does. */
+export const quickBerthd = (settings: Settings, ...args: string[]): Promise<Outcome> =>
+  runInCommandProcess(args, { ...cleanEnvironment(), ...settings })
+
 /** The same of another release. */
 export async function berthdAt(program: string, settings: Settings, ...args: string[]): Promise<Outcome> {
   const { text, ended } = start(program, args, settings)
   return { code: await ended, ...text }
 }
 
-/** Runs a command that must succeed, and returns its JSON output. */
-export async function berthdJson<T = Record<string, string>>(settings: Settings, ...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await berthd(settings, ...args, '--json')
-  if (code !== 0) throw new Error(`berthd ${args.join(' ')}: exit code ${code}: ${stderr}`)
-  return JSON.parse(stdout) as T
-}
+const jsonOf =
+  (run: typeof berthd) =>
+  async <T = Record<string, string>>(settings: Settings, ...args: string[]): Promise<T> => {
+    const { code, stdout, stderr } = await run(settings, ...args, '--json')
+    if (code !== 0) throw new Error(`berthd ${args.join(' ')}: exit code ${code}: ${stderr}`)
+    return JSON.parse(stdout) as T
+  }
+
+/** They run a command that must succeed, and return its JSON output. */
+export const berthdJson = jsonOf(berthd)
+export const quickBerthdJson = jsonOf(quickBerthd)
 
 export interface Service {
   pid: number

@@ -1,3 +1,3 @@
 import { describeProperty } from './property.ts'
 
-describeProperty({ seeds: 15, operations: 25 })
+describeProperty({ seeds: 5, operations: 25 })

@@ -1,3 +1,3 @@
 import { describeRaces } from './races.ts'
 
-describeRaces(100)
+describeRaces(60)

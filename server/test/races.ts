@@ -1,4 +1,4 @@
-// Concurrency: scarce resources are allocated exactly as often as they exist. `npm test` uses a hundred requests, `npm run prove` four
+// Concurrency: scarce resources are allocated exactly as often as they exist. `npm test` uses sixty requests, `npm run prove` four
 // hundred.
 import { describe, expect, test } from 'vitest'
 import { setQuotaLimit } from '../src/features/accounts/service.ts'
@@ -106,7 +106,9 @@ export const describeRaces = (atOnce: number) =>
       const regionIds: string[] = []
       for (const [index, slug] of ['first', 'second'].entries()) {
         const { id, region_id: regionId } = await givenRegion(app, slug)
-        await app.db.run(sql`update hosts set ram_total_mib = ${2 * quarter * ram_mib} where id = ${id}`)
+        await app.db.run(
+          sql`update hosts set ram_total_mib = ${2 * quarter * ram_mib}, vcpu_total = 10000, disk_total_gib = 1000000 where id = ${id}`,
+        )
         const net = `198.18.${16 * index}`
         await app.db.tx((tx) => addPool(tx, app.clock.now(), { regionId, hostId: null, cidr: `${net}.0/22`, gateway: `${net}.1`, dns: [] }))
         regionIds.push(regionId)

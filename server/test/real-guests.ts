@@ -1,6 +1,6 @@
 // Guests of the product on a real host, commands in them, and a client outside that reaches them through the host.
 import { spawn } from 'node:child_process'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { env, run } from '../../libvirt/test/command.ts'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { GuestShell } from './guest-shell.ts'
@@ -60,6 +60,18 @@ export async function realGuests() {
     boot,
     inside,
     succeeds,
+    /** Of a deleted VM that was the last one on the host. */
+    expectNothingLeft: async (vmId: string) => {
+      const { customer, sandbox, broken } = product
+      expect(await sandbox.inside('sh', '-c', 'ls -A /var/lib/libvirt/qemu/nvram')).toBe('')
+      expect((await customer.send('GET', `/vms/${vmId}`)).status).toBe(404)
+      expect(await sandbox.virsh('list', '--all', '--name')).toBe('\n')
+      expect(await sandbox.inside('ovn-nbctl', '--bare', '--columns=external_ids', 'list', 'Logical_Switch_Port')).not.toContain(vmId)
+      expect(await sandbox.virsh('vol-list', 'berth')).not.toContain(vmId)
+      expect(await sandbox.inside('sh', '-c', 'pgrep -c qemu-system || true')).toBe('0\n')
+      expect(await sandbox.inside('ip', '-brief', 'link')).not.toMatch(/vnet|tap/)
+      expect(await broken()).toBe('')
+    },
     pings: (guest: Guest, address: string) => succeeds(guest, 'ping -c 1 -W 2 "$0"', address),
     /** Echo servers in the guest. */
     answerOn: (guest: Guest, ...ports: number[]) =>

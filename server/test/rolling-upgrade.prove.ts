@@ -24,6 +24,8 @@ const TIMEOUT_MS = 600_000
 /** Under load, with processes as they are: longer than HAProxy takes to notice that an API is ready. */
 const REST_MS = 4_000
 const STARTED_MS = 120_000
+/** Less than HAProxy's checks take to fail. */
+const STOPPED_MS = 1_000
 const NEXT = '99.0.0'
 
 const nameOf = (step: number, name: string): string => `${String(Number(lastNumber(MIGRATIONS)) + step).padStart(4, '0')}_${name}`
@@ -207,6 +209,8 @@ describeIf(missingForHaproxy())('an upgrade under load', { timeout: TIMEOUT_MS }
   })
 
   test('would be noticed if it were no drain', async () => {
+    process.kill(apis[0]!.pid, 'SIGSTOP') // until it has requests, which HAProxy does not notice so soon
+    await sleep(STOPPED_MS)
     await apis[0]!.kill('SIGKILL')
     await sleep(REST_MS)
     console.log(`an API killed: ${load.failures.length} requests failed, such as ${load.failures[0]}`)

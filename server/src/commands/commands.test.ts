@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
-import { berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../test/processes.ts'
+import {
+  quickBerthd as berthd,
+  quickBerthdJson as berthdJson,
+  cleanEnvironment,
+  type Outcome,
+  type Settings,
+} from '../../test/processes.ts'
 import { openDb, sql } from '../kernel/database/db.ts'
 import { createProgram, forEach } from './program.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { berthd, berthdJson } from '../../../test/processes.ts'
+import { quickBerthd as berthd, quickBerthdJson as berthdJson } from '../../../test/processes.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 const app = await testApp(storesInMemory())

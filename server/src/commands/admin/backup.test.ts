@@ -7,7 +7,14 @@ import { constants, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../../../test/openssh-keys.ts'
 import { testDatabase } from '../../../test/harness.ts'
-import { berthd, berthdJson, eventually, service, type Service, type Settings } from '../../../test/processes.ts'
+import {
+  quickBerthd as berthd,
+  quickBerthdJson as berthdJson,
+  eventually,
+  service,
+  type Service,
+  type Settings,
+} from '../../../test/processes.ts'
 import { receiver, verified } from '../../../test/receiver.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'berth-archive-'))

@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { foreignArch, nativeArch } from '../../kernel/arch.ts'
 import { testDatabase } from '../../../test/harness.ts'
-import { BERTHD, berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../../test/processes.ts'
+import {
+  BERTHD,
+  quickBerthd as berthd,
+  quickBerthdJson as berthdJson,
+  cleanEnvironment,
+  type Outcome,
+  type Settings,
+} from '../../../test/processes.ts'
 
 let settings: Settings
 let dataDir: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { berthd, berthdJson } from '../../../test/processes.ts'
+import { quickBerthd as berthd, quickBerthdJson as berthdJson } from '../../../test/processes.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 describe('berthd ticket', { timeout: 120_000 }, async () => {

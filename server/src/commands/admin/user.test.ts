@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { browserOf, givenUser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
-import { berthd, berthdJson } from '../../../test/processes.ts'
+import { quickBerthd as berthd, quickBerthdJson as berthdJson } from '../../../test/processes.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 describe('berthd user', { timeout: 120_000 }, async () => {

@@ -1,4 +1,3 @@
 import { describeDurability } from './durable-cases.ts'
 
-describeDurability({ thorough: false })
-describeDurability({ thorough: false, storage: 'REPLICATED' })
+describeDurability({ thorough: false, sample: true })

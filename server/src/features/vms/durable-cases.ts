@@ -23,7 +23,15 @@ import { vmWorkflows } from './workflows.ts'
 /** Several hundred trials each, every one with its own VM. */
 const MINUTES = 600_000
 
-export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: boolean; storage?: 'LOCAL' | 'REPLICATED' }): void {
+interface Extent {
+  /** Whether every kill has a run of its own. */
+  thorough: boolean
+  /** Only some of the workflows, and one migration. */
+  sample?: boolean
+  storage?: 'LOCAL' | 'REPLICATED'
+}
+
+export function describeDurability({ thorough, sample = false, storage = 'LOCAL' }: Extent): void {
   describe(`every VM workflow survives a crash and a failure at any step, on ${storage} storage`, async () => {
     const app = await testApp()
     if (storage === 'REPLICATED') await sellReplicated(app)
@@ -136,12 +144,6 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       return answer.body.data.actionId as string
     }
 
-    test('vm.start', { timeout: MINUTES }, async () => {
-      await prove('vm.start', stopped, post('start'), (fixture) =>
-        expect(fixture).toMatchObject({ power: 'running', vm: { status: 'RUNNING' } }),
-      )
-    })
-
     test('vm.upgrade', { timeout: MINUTES }, async () => {
       await prove('vm.upgrade', running, post('upgrade', { planId: large }), (fixture) =>
         expect(fixture).toMatchObject({
@@ -150,6 +152,25 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
           volumes: ['disk 1 true', 'seed 1 true'],
           diskGiB: 100,
         }),
+      )
+    })
+
+    test('vm.rebuild', { timeout: MINUTES }, async () => {
+      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId, userData: '#!/bin/sh' }), (fixture) =>
+        expect(fixture).toMatchObject({
+          power: 'running',
+          vm: { status: 'RUNNING', generation: 2 },
+          volumes: ['disk 2 true', 'seed 2 true'],
+          userData: [{ is_due: true }],
+        }),
+      )
+    })
+
+    if (sample) return
+
+    test('vm.start', { timeout: MINUTES }, async () => {
+      await prove('vm.start', stopped, post('start'), (fixture) =>
+        expect(fixture).toMatchObject({ power: 'running', vm: { status: 'RUNNING' } }),
       )
     })
 
@@ -207,17 +228,6 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
         await testCrashSafety({ ...setup, completed: hasGrown, failed }, { thorough })
       },
     )
-
-    test('vm.rebuild', { timeout: MINUTES }, async () => {
-      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId, userData: '#!/bin/sh' }), (fixture) =>
-        expect(fixture).toMatchObject({
-          power: 'running',
-          vm: { status: 'RUNNING', generation: 2 },
-          volumes: ['disk 2 true', 'seed 2 true'],
-          userData: [{ is_due: true }],
-        }),
-      )
-    })
 
     const inRescue = async (from = running) => {
       const id = await from()
@@ -333,13 +343,7 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
 }
 
 /** The machine runs on one of two hosts at any time, and the other has nothing of it in the end. */
-export function describeMigrationDurability({
-  thorough,
-  storage = 'LOCAL',
-}: {
-  thorough: boolean
-  storage?: 'LOCAL' | 'REPLICATED'
-}): void {
+export function describeMigrationDurability({ thorough, sample = false, storage = 'LOCAL' }: Extent): void {
   describe(`a migration survives a crash and a failure at any step, on ${storage} storage`, async () => {
     const app = await testApp()
     if (storage === 'REPLICATED') await sellReplicated(app)
@@ -371,42 +375,46 @@ export function describeMigrationDurability({
       return controlOf(app, host_id).drift.readFile(vmId, 'proof')
     }
 
-    test.each([
-      ['running', false],
+    const others: [power: string, restarts: boolean][] = [
       ['stopped', false],
       ['running', true],
-    ])('of a machine that is %s, and restarted for it: %s', { timeout: MINUTES }, async (power, restarts) => {
-      let vmId = ''
-      let before: Awaited<ReturnType<typeof look>>
-      const start = async (): Promise<string> => {
-        vmId = (await placeOn(app, app.host.id, () => app.given.vm(customer))).id
-        await controlOf(app, app.host.id).drift.writeFile(vmId, 'proof', vmId)
-        if (power === 'stopped') await customer.post(`/vms/${vmId}/stop`)
-        await app.settle({ subjectId: vmId })
-        before = await look(vmId)
-        return (await app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to: 'other', restarts }))).actionId
-      }
-      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: migrateVm, start }
-      const completed = async (): Promise<void> => {
-        await applyPorts.runOnce(app.deps) // what optional steps have not done
-        await reconcileStaleMachines.runOnce(app.deps)
-        for (let looks = 0; restarts && looks < 2; looks++) {
-          await syncPowerStates.runOnce(app.deps)
-          app.clock.advance('15s')
+    ]
+    test.each([['running', false] as const, ...(sample ? [] : others)])(
+      'of a machine that is %s, and restarted for it: %s',
+      { timeout: MINUTES },
+      async (power, restarts) => {
+        let vmId = ''
+        let before: Awaited<ReturnType<typeof look>>
+        const start = async (): Promise<string> => {
+          vmId = (await placeOn(app, app.host.id, () => app.given.vm(customer))).id
+          await controlOf(app, app.host.id).drift.writeFile(vmId, 'proof', vmId)
+          if (power === 'stopped') await customer.post(`/vms/${vmId}/stop`)
+          await app.settle({ subjectId: vmId })
+          before = await look(vmId)
+          return (await app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to: 'other', restarts }))).actionId
         }
-        const { seen, vm, ports, file } = await look(vmId)
-        expect([vm, ports, file]).toEqual([{ ...before.vm, host_id: other.id }, [{ host: 'other' }], vmId])
-        expect(seen.map(({ power: now, volumes, isStale }) => ({ now, volumes, isStale }))).toEqual([
-          { now: null, volumes: [], isStale: false },
-          { now: power, volumes: before.seen[0]!.volumes, isStale: false },
-        ])
-      }
-      const failed = async (run: { id: string }): Promise<void> => {
-        expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
-        expect(await look(vmId)).toEqual(before)
-      }
-      await testCrashSafety({ ...setup, completed, failed }, { thorough })
-    })
+        const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: migrateVm, start }
+        const completed = async (): Promise<void> => {
+          await applyPorts.runOnce(app.deps) // what optional steps have not done
+          await reconcileStaleMachines.runOnce(app.deps)
+          for (let looks = 0; restarts && looks < 2; looks++) {
+            await syncPowerStates.runOnce(app.deps)
+            app.clock.advance('15s')
+          }
+          const { seen, vm, ports, file } = await look(vmId)
+          expect([vm, ports, file]).toEqual([{ ...before.vm, host_id: other.id }, [{ host: 'other' }], vmId])
+          expect(seen.map(({ power: now, volumes, isStale }) => ({ now, volumes, isStale }))).toEqual([
+            { now: null, volumes: [], isStale: false },
+            { now: power, volumes: before.seen[0]!.volumes, isStale: false },
+          ])
+        }
+        const failed = async (run: { id: string }): Promise<void> => {
+          expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
+          expect(await look(vmId)).toEqual(before)
+        }
+        await testCrashSafety({ ...setup, completed, failed }, { thorough })
+      },
+    )
   })
 }
 

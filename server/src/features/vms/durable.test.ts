@@ -1,5 +1,4 @@
-import { describeDurability, describeMigrationDurability, describeResizeElsewhereDurability } from './durable-cases.ts'
+import { describeDurability, describeMigrationDurability } from './durable-cases.ts'
 
-describeDurability({ thorough: false })
-describeMigrationDurability({ thorough: false })
-describeResizeElsewhereDurability({ thorough: false })
+describeDurability({ thorough: false, sample: true })
+describeMigrationDurability({ thorough: false, sample: true })

@@ -6,6 +6,7 @@ import { givenHost, givenRegion } from '../../../../test/hosts.ts'
 import { allowManyVms } from '../../../../test/snapshot-backup-fixture.ts'
 import { setQuotaLimit } from '../../accounts/service.ts'
 import { sql } from '../../../kernel/database/db.ts'
+import { formatCents } from '../../../kernel/money.ts'
 import { changePlan, getPlan, getRegion } from '../../catalog/service.ts'
 import { addPool } from '../../hosts/service.ts'
 
@@ -227,6 +228,35 @@ describe('several VMs', async () => {
         sql`select used from account_quotas where account_id = ${customer.accountId} and name = 'ram_mib'`,
       )
       expect(Number(used)).toBe(2 * (await getPlan(app.db, 'medium')).ram_mib)
+    })
+
+    test('take exactly the room that there is, of 100 at once, each charged for what was placed', async () => {
+      const customer = await rich()
+      await app.settle()
+      await on(app.host, 'full')
+      const sold = { small: await getPlan(app.db, 'small'), medium: await getPlan(app.db, 'medium') }
+      const rooms = await app.db.many<{ id: string; ram: number }>(sql`select id, ram_total_mib as ram from hosts`)
+      const leaveRoom = (host: { id: string }, mib: number) =>
+        app.db.run(sql`update hosts set ram_total_mib = ram_used_mib + ${mib} where id = ${host.id}`)
+      await leaveRoom(other, 7 * sold.small.ram_mib)
+      await leaveRoom(elsewhere, 5 * sold.medium.ram_mib)
+      const order = (_: unknown, i: number) =>
+        customer.post('/vms', body({ hostname: `web-${i}`, alternatives: [{ ...there, ...medium }] }))
+      const answers = await Promise.all(Array.from({ length: 100 }, order))
+      const outcome = ({ status, body: { data } }: (typeof answers)[number]) =>
+        status === 202 ? `${data.vm.region.slug} ${data.vm.plan.slug} ${data.alternative}` : String(status)
+      const counted = Map.groupBy(answers, outcome)
+      expect(Object.fromEntries([...counted].map(([what, each]) => [what, each.length]))).toEqual({
+        'fra1 small null': 7,
+        'ams1 medium 0': 5,
+        503: 88,
+      })
+      const spent = 7n * sold.small.price_cents + 5n * sold.medium.price_cents
+      expect(await balance(customer)).toBe(formatCents(100_000n - spent))
+      for (const { id, ram } of rooms) await app.db.run(sql`update hosts set ram_total_mib = ${ram} where id = ${id}`)
+      await on(app.host, 'free')
+      await app.settle()
+      await app.checkInvariants()
     })
 
     test('also where region or plan are not offered at the moment', async () => {

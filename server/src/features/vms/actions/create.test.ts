@@ -213,7 +213,7 @@ describe('POST /vms', async () => {
     for (let i = 0; i < 10; i++) expect((await customer.post('/vms', { ...input, planId: plan('nano') })).status).toBe(202)
     const { status, body } = await customer.post('/vms', { ...input, planId: plan('nano') })
     expect(status).toBe(422)
-    expect(body.error).toContain('10 of 10 vms are in use')
+    expect(body.error).toContain('10 of 10 VMs are in use')
     expect(await balance(customer)).toBe('964.00')
 
     await app.db.run(sql`update hosts set maintenance = true`)

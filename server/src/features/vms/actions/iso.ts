@@ -160,6 +160,10 @@ export const detachIsoWorkflow = workflow<DetachInput>('vm.detach_iso', { deadli
     const vm = await getVmRow(tx, input.vmId)
     await releaseIso(tx, vm.id)
     if (results.eject === 'left') await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+    else if (vm.status_reason === steps.startsFromIso(input.name)) {
+      const reason = `It was started from ISO image ${input.name}, which is detached: restart it, and it starts from its own disk`
+      await sql.setStatus(tx, now, vm.id, { status: vm.status, reason })
+    }
     await recordVmEvent(tx, deps, vm.id, 'vm.iso_detached', { actionId: runId, ...(input.isUnpaid && { reason: 'unpaid' }) }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId }, now, cleanupFailed }) => {

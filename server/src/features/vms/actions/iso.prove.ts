@@ -1,0 +1,3 @@
+import { describeIso } from './iso-cases.ts'
+
+describeIso('REPLICATED')

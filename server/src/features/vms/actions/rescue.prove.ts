@@ -1,0 +1,3 @@
+import { describeRescue } from './rescue-cases.ts'
+
+describeRescue('REPLICATED')
