@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import catalog from '../../server/catalog.json' with { type: 'json' }
 import dashboard from '../../openapi/dashboard.json' with { type: 'json' }
 import openapi from '../../openapi/v1.json' with { type: 'json' }
-import { vmsMessages } from '../src/messages/vms.ts'
-import { limitName } from '../src/messages/settings.ts'
+import { vmsMessages } from '../src/words/en/vms.ts'
+import { limitName } from '../src/words/en/settings.ts'
 import { ACTION_CHOICES, actionName } from '../src/screens/audit-log/action-name.ts'
 
 test.each(Object.keys(catalog.numbers).filter((name) => name.startsWith('quota.')))('%s has a label', (number) => {

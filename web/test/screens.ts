@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import type { SeededAccount } from './seed-account.ts'
 import { expectShown } from './page-actions.ts'
-import { settingsMessages } from '../src/messages/settings.ts'
-import { shellMessages } from '../src/messages/shell.ts'
-import { vmMessages } from '../src/messages/vm.ts'
+import { settingsMessages } from '../src/words/en/settings.ts'
+import { shellMessages } from '../src/words/en/shell.ts'
+import { vmMessages } from '../src/words/en/vm.ts'
 
 /** The paths of the router, such as `/vms/$vmId`. Read as text, because the router needs a browser. */
 export const routerPaths = (): string[] =>

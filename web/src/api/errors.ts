@@ -1,5 +1,5 @@
 import { ApiError, NetworkError, TimeoutError, type FieldError } from '@berth/sdk'
-import { commonMessages } from '../messages/common.ts'
+import { commonMessages } from '../words/words.ts'
 
 export const hasCode = (error: unknown, ...codes: string[]): error is ApiError<string> =>
   error instanceof ApiError && codes.includes(error.code as string)

@@ -1,6 +1,6 @@
 // Instead of the shell while nothing can be done in an account: there is none, or it requires two-factor authentication first.
 import type { Session } from '../api/session.ts'
-import { memberMessages as w } from '../messages/members.ts'
+import { memberMessages as w } from '../words/words.ts'
 import { AuthLayout } from '../screens/sign-in/AuthLayout.tsx'
 import { TwoFactor } from '../screens/settings/Security.tsx'
 import { Reauthenticate } from './Reauthenticate.tsx'

@@ -1,4 +1,4 @@
-import { commonMessages } from '../messages/common.ts'
+import { commonMessages } from '../words/words.ts'
 import css from './shell.module.css'
 
 export const Brand = ({ size = 26 }: { size?: number }) => (

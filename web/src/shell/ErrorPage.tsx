@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Empty } from '../ui/AsyncState.tsx'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 
 /** Error boundary of a screen; the shell around it keeps working. */
 export const ErrorPage = ({ error }: { error: unknown }) => {

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useServerFailing } from '../api/server-health.ts'
 import type { FeedState } from '../live/feed.ts'
 import { Status, type Tone } from '../ui/Status.tsx'
-import { shellMessages as w } from '../messages/shell.ts'
+import { shellMessages as w } from '../words/words.ts'
 import css from './shell.module.css'
 
 /** `failing`: the event stream is open, but the server answers requests with errors. */

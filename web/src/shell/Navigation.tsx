@@ -2,7 +2,7 @@ import { Link, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
-import { shellMessages as w } from '../messages/shell.ts'
+import { shellMessages as w } from '../words/words.ts'
 import { visibleGroups } from './navigation.ts'
 import css from './shell.module.css'
 

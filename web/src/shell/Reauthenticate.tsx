@@ -7,7 +7,7 @@ import { useWrite } from '../api/client.ts'
 import { setPasswordPrompt } from '../api/reauthenticate.ts'
 import { ErrorAlert, Form } from '../ui/Form.tsx'
 import { Stack } from '../ui/Page.tsx'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 
 export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   const answer = useRef<((given: boolean) => void) | null>(null)

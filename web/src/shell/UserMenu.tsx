@@ -4,9 +4,7 @@ import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
 import { forgetSession, type Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
-import { commonMessages } from '../messages/common.ts'
-import { memberMessages } from '../messages/members.ts'
-import { shellMessages as w } from '../messages/shell.ts'
+import { commonMessages, memberMessages, shellMessages as w } from '../words/words.ts'
 import css from './shell.module.css'
 
 export function UserMenu({ session }: { session: Session }) {

@@ -1,6 +1,6 @@
 import type { Session } from '../api/session.ts'
 import type { IconName } from '../ui/Icon.tsx'
-import { shellMessages as w } from '../messages/shell.ts'
+import { shellMessages as w } from '../words/words.ts'
 
 export interface NavItem {
   to: string

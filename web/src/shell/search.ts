@@ -4,7 +4,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { berth } from '../api/berth.ts'
 import { accountsQuery, hostsQuery, operatorVmsQuery } from '../api/operator.ts'
 import type { Session } from '../api/session.ts'
-import { shellMessages } from '../messages/shell.ts'
+import { shellMessages } from '../words/words.ts'
 import type { IconName } from '../ui/Icon.tsx'
 import { visibleGroups } from './navigation.ts'
 

@@ -4,7 +4,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../api/client.ts'
 import { fieldError } from '../api/errors.ts'
-import { budgetMessages as w } from '../messages/budgets.ts'
+import { budgetMessages as w } from '../words/words.ts'
 import { Dialog } from './Dialogs.tsx'
 import { Form } from './Form.tsx'
 

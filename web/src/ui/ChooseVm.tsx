@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import type { VmListItem } from '@berth/sdk'
 import { useState } from 'react'
 import { useWrite } from '../api/client.ts'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { Dialog } from './Dialogs.tsx'
 import { Form } from './Form.tsx'
 

@@ -1,5 +1,5 @@
 import { ActionIcon, CopyButton as MantineCopyButton } from '@mantine/core'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
 import css from './copy-button.module.css'
 

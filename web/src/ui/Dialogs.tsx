@@ -1,7 +1,7 @@
 import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Write } from '../api/client.ts'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { Code } from './CopyButton.tsx'
 import { Form } from './Form.tsx'
 import { Stack } from './Page.tsx'

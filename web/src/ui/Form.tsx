@@ -4,7 +4,7 @@ import { Alert, Button } from '@mantine/core'
 import { useEffect, useRef, type FormEvent, type ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'
 import { errorMessage } from '../api/errors.ts'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { Stack } from './Page.tsx'
 import css from './form.module.css'
 

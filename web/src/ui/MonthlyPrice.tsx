@@ -1,4 +1,4 @@
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { formatMoney } from './format.ts'
 import { Time } from './Time.tsx'
 

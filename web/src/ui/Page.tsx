@@ -1,5 +1,5 @@
 import { useEffect, type ReactNode } from 'react'
-import { commonMessages } from '../messages/common.ts'
+import { commonMessages } from '../words/words.ts'
 import css from './page.module.css'
 
 interface Props {

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../api/client.ts'
 import { fieldError } from '../api/errors.ts'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { Dialog } from './Dialogs.tsx'
 import { Form } from './Form.tsx'
 

@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { commonMessages } from '../messages/common.ts'
+import { commonMessages } from '../words/words.ts'
 import { usePaging } from './paging.ts'
 
 interface Props {

@@ -2,7 +2,7 @@
 import type { Action } from '@berth/sdk'
 import { formatDuration, formatConstant } from './format.ts'
 import { Icon, type IconName } from './Icon.tsx'
-import { stepNames } from '../messages/steps.ts'
+import { stepNames } from '../words/words.ts'
 import css from './steps.module.css'
 import { useNow } from './Time.tsx'
 

@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { commonMessages as w } from '../messages/common.ts'
+import { commonMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
 import css from './toasts.module.css'
 import { dismiss, toastStore } from './toasts.ts'

@@ -11,8 +11,7 @@ import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { bandwidthMessages as w } from '../../messages/bandwidth.ts'
-import { commonMessages } from '../../messages/common.ts'
+import { bandwidthMessages as w, commonMessages } from '../../words/words.ts'
 import { BuyPack } from './BuyPack.tsx'
 
 export default function Bandwidth() {

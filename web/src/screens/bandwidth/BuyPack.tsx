@@ -8,7 +8,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
-import { bandwidthMessages as w } from '../../messages/bandwidth.ts'
+import { bandwidthMessages as w } from '../../words/words.ts'
 
 export function BuyPack({ vmId, vmName, onClose }: { vmId: string; vmName: string; onClose: () => void }) {
   const [gigabytes, setGigabytes] = useState(1000)

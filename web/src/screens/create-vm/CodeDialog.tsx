@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core'
 import type { CreateVm } from '@berth/sdk'
 import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
-import { createVmMessages as w } from '../../messages/create-vm.ts'
+import { createVmMessages as w } from '../../words/words.ts'
 import { asCli, asCurl, asTypeScript, type Names } from './code.ts'
 
 export function CodeDialog({ request, names, onClose }: { request: CreateVm; names: Names; onClose: () => void }) {

@@ -1,8 +1,7 @@
 import { Checkbox, Select, Switch } from '@mantine/core'
 import type { Firewall, Network, PlacementGroup } from '@berth/sdk'
 import { Stack } from '../../ui/Page.tsx'
-import { placementGroupMessages } from '../../messages/placement-groups.ts'
-import { createVmMessages as w } from '../../messages/create-vm.ts'
+import { createVmMessages as w, placementGroupMessages } from '../../words/words.ts'
 import css from './create-vm.module.css'
 import type { VmForm } from './vm-form.ts'
 

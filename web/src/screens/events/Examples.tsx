@@ -3,7 +3,7 @@ import { WEBHOOK_EVENTS, type EventType } from '@berth/sdk'
 import { useState } from 'react'
 import { Code } from '../../ui/CopyButton.tsx'
 import { Card, Columns, Stack } from '../../ui/Page.tsx'
-import { eventMessages as w } from '../../messages/events.ts'
+import { eventMessages as w } from '../../words/words.ts'
 import { examplePayload } from './example.ts'
 
 export function Examples() {

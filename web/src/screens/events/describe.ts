@@ -1,5 +1,5 @@
 import type { Event } from '@berth/sdk'
-import { eventSentences } from '../../messages/events.ts'
+import { eventSentences } from '../../words/words.ts'
 
 /** What happened. A type that this dashboard does not know is shown by its name. */
 export function eventSentence({ type, data }: Pick<Event, 'type' | 'data'>): string {

@@ -14,9 +14,7 @@ import { Card } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { vmsMessages } from '../../messages/vms.ts'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { commonMessages, firewallMessages as w, vmsMessages } from '../../words/words.ts'
 import css from './firewalls.module.css'
 
 const invalidates = ['firewalls', 'vm']

@@ -8,8 +8,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { LabelsInput, readLabels, toTexts } from '../../ui/Labels.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { commonMessages, firewallMessages as w } from '../../words/words.ts'
 
 /** Creates a firewall, or edits the given one. */
 export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClose: () => void }) {

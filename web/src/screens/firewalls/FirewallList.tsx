@@ -8,7 +8,7 @@ import { usePaging } from '../../ui/paging.ts'
 import { Status } from '../../ui/Status.tsx'
 import { ListPage } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../words/words.ts'
 import { EditFirewall } from './EditFirewall.tsx'
 
 export default function FirewallList() {

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import type { AddRule, FirewallRule } from '@berth/sdk'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../words/words.ts'
 
 const PRESETS: [string, AddRule & { port: string }][] = [
   [w.presets.ssh, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22', description: w.presets.ssh }],

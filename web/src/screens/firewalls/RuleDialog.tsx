@@ -6,8 +6,7 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { commonMessages, firewallMessages as w } from '../../words/words.ts'
 
 const PROTOCOLS = ['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY']
 

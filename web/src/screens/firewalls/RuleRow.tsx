@@ -2,7 +2,7 @@ import { ActionIcon } from '@mantine/core'
 import type { FirewallRule } from '@berth/sdk'
 import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../words/words.ts'
 import css from './firewalls.module.css'
 
 interface Props {

@@ -9,7 +9,7 @@ import { bindingsQuery, rulesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery, vmQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { firewallMessages as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../words/words.ts'
 import css from './firewalls.module.css'
 
 export function Tester({ firewall }: { firewall: Firewall }) {

@@ -1,5 +1,5 @@
 import type { Member } from '@berth/sdk'
-import { budgetMessages as w } from '../../messages/budgets.ts'
+import { budgetMessages as w } from '../../words/words.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Tile } from './Tile.tsx'
 

@@ -4,7 +4,7 @@ import { sshKeysQuery, useWallet } from '../../queries/account.ts'
 import { vmsQuery } from '../../queries/vms.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
-import { homeMessages } from '../../messages/home.ts'
+import { homeMessages } from '../../words/words.ts'
 import { fundingOf } from '../wallet/funding.ts'
 import css from './home.module.css'
 

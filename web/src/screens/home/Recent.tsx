@@ -1,7 +1,7 @@
 import { TextLink } from '../../ui/links.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { homeMessages as w } from '../../messages/home.ts'
+import { homeMessages as w } from '../../words/words.ts'
 import { eventSentence } from '../events/describe.ts'
 import { useRecentEvents } from '../events/recent.ts'
 import css from './home.module.css'

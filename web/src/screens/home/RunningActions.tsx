@@ -2,7 +2,7 @@ import type { Action } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { homeMessages as w } from '../../messages/home.ts'
+import { homeMessages as w } from '../../words/words.ts'
 import { VmStatus } from '../vms/VmStatus.tsx'
 import css from './home.module.css'
 

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
-import { commonMessages } from '../../messages/common.ts'
+import { commonMessages } from '../../words/words.ts'
 import css from './home.module.css'
 
 interface Props {

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { maintenancesQuery, vmQuery, vmsQuery } from '../../queries/vms.ts'
 import { formatDateTime, formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { homeMessages } from '../../messages/home.ts'
+import { homeMessages } from '../../words/words.ts'
 import css from './home.module.css'
 
 const w = homeMessages.warnings

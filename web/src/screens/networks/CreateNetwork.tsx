@@ -7,7 +7,7 @@ import { fieldError } from '../../api/errors.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { networkMessages as w } from '../../messages/networks.ts'
+import { networkMessages as w } from '../../words/words.ts'
 import { describeCidr } from './cidr.ts'
 
 export function CreateNetwork({ onClose }: { onClose: () => void }) {

@@ -2,7 +2,7 @@ import type { Network } from '@berth/sdk'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { networkMessages as w } from '../../messages/networks.ts'
+import { networkMessages as w } from '../../words/words.ts'
 
 interface Props {
   network: Network

@@ -12,8 +12,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { Missing } from '../../ui/Missing.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { networkMessages as w } from '../../messages/networks.ts'
+import { commonMessages, networkMessages as w } from '../../words/words.ts'
 import css from './networks.module.css'
 
 const invalidates = ['networks']

@@ -11,8 +11,7 @@ import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { networkMessages as w } from '../../messages/networks.ts'
+import { commonMessages, networkMessages as w } from '../../words/words.ts'
 import css from './networks.module.css'
 
 const invalidates = ['networks']

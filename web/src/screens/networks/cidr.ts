@@ -1,6 +1,6 @@
 // Describes a CIDR range while the user types.
 import { formatNumber } from '../../ui/format.ts'
-import { networkMessages } from '../../messages/networks.ts'
+import { networkMessages } from '../../words/words.ts'
 
 const w = networkMessages.helper
 

@@ -6,7 +6,7 @@ import { operatorRequest, type SuspensionResult } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.accounts
 

@@ -7,9 +7,7 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
-import { limitName } from '../../messages/settings.ts'
+import { commonMessages, limitName, operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.accounts
 

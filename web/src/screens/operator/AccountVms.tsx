@@ -8,9 +8,7 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
-import { vmsMessages } from '../../messages/vms.ts'
+import { commonMessages, operatorMessages, vmsMessages } from '../../words/words.ts'
 import { MigrateDialog } from './MigrateDialog.tsx'
 
 const w = operatorMessages.accounts

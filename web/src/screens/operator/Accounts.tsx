@@ -19,7 +19,7 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.accounts
 

@@ -11,8 +11,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { commonMessages, operatorMessages } from '../../words/words.ts'
 import { ActionStatus } from './Actions.tsx'
 
 const w = operatorMessages.actions

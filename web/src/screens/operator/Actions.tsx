@@ -10,8 +10,7 @@ import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { commonMessages, operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.actions
 const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']

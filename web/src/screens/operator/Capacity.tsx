@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { capacityQuery, type RegionCapacity } from '../../api/operator.ts'
 import type { Column } from '../../ui/Table.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 import { List } from './List.tsx'
 import { CapacityMeter } from './CapacityMeter.tsx'
 

@@ -1,6 +1,6 @@
 import { formatNumber } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.hosts
 

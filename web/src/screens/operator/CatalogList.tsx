@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { commonMessages } from '../../messages/common.ts'
+import { commonMessages } from '../../words/words.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'

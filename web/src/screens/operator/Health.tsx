@@ -6,7 +6,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.health
 

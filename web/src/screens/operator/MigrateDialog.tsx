@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { hostsQuery, migrationPlanQuery, operatorRequest, type OperatorVm } from '../../api/operator.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 

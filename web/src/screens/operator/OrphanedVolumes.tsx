@@ -3,7 +3,7 @@ import { orphanedVolumesQuery, type OrphanedVolume } from '../../api/operator.ts
 import { formatBytes } from '../../ui/format.ts'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 import { List } from './List.tsx'
 
 const w = operatorMessages.orphanedVolumes

@@ -6,8 +6,7 @@ import { fieldError } from '../../api/errors.ts'
 import { operatorRequest } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { commonMessages, operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.plans
 

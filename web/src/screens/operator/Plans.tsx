@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { operatorPlansQuery } from '../../api/operator.ts'
 import { formatMoney, formatSize, formatSpeed, formatTraffic } from '../../ui/format.ts'
 import type { Column } from '../../ui/Table.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 import { CatalogList } from './CatalogList.tsx'
 import { PlanDialog } from './PlanDialog.tsx'
 

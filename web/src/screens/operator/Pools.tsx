@@ -10,7 +10,7 @@ import { Form } from '../../ui/Form.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
+import { operatorMessages } from '../../words/words.ts'
 import { List } from './List.tsx'
 
 const w = operatorMessages.pools

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { recoveriesQuery, type WaitingRecovery } from '../../api/operator.ts'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { commonMessages, operatorMessages } from '../../words/words.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Status } from '../../ui/Status.tsx'

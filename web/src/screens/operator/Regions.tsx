@@ -8,8 +8,7 @@ import { operatorRegionsQuery, operatorRequest } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { commonMessages, operatorMessages } from '../../words/words.ts'
 import { CatalogList } from './CatalogList.tsx'
 
 const w = operatorMessages.regions

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { operatorVmsQuery, type SuspensionResult } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
-import { vmsMessages } from '../../messages/vms.ts'
+import { operatorMessages, vmsMessages } from '../../words/words.ts'
 
 const w = operatorMessages.accounts
 

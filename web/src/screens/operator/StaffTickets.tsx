@@ -9,8 +9,7 @@ import { Status, toneOf } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorMessages } from '../../messages/operator.ts'
-import { ticketMessages } from '../../messages/tickets.ts'
+import { operatorMessages, ticketMessages } from '../../words/words.ts'
 
 const w = operatorMessages.tickets
 

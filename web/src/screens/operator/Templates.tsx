@@ -5,8 +5,7 @@ import { formatBytes, formatOs } from '../../ui/format.ts'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { operatorMessages } from '../../messages/operator.ts'
+import { commonMessages, operatorMessages } from '../../words/words.ts'
 import { List } from './List.tsx'
 
 const w = operatorMessages.templates

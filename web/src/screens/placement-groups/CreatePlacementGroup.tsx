@@ -7,8 +7,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { placementGroupMessages as w } from '../../messages/placement-groups.ts'
+import { commonMessages, placementGroupMessages as w } from '../../words/words.ts'
 
 type Policy = PlacementGroup['policy']
 const POLICIES = Object.keys(w.policies) as Policy[]

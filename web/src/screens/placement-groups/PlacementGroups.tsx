@@ -10,10 +10,8 @@ import { RenameDialog } from '../../ui/Rename.tsx'
 import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { labelMessages } from '../../messages/labels.ts'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
-import { placementGroupMessages as w } from '../../messages/placement-groups.ts'
+import { commonMessages, labelMessages, placementGroupMessages as w } from '../../words/words.ts'
 import { CreatePlacementGroup } from './CreatePlacementGroup.tsx'
 
 type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; group: PlacementGroup } | null

@@ -9,7 +9,7 @@ import { scopesQuery } from '../../api/keys.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { settingsMessages } from '../../messages/settings.ts'
+import { settingsMessages } from '../../words/words.ts'
 import { BudgetFields, NO_BUDGET, toBudget } from '../../ui/Budget.tsx'
 import { ScopeGrid } from './ScopeGrid.tsx'
 

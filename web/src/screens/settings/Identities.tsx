@@ -8,8 +8,7 @@ import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { settingsMessages } from '../../messages/settings.ts'
+import { commonMessages, settingsMessages } from '../../words/words.ts'
 
 const w = settingsMessages.identities
 const HERE = '/settings?tab=security'

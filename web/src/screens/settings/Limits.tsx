@@ -5,7 +5,7 @@ import { Meter } from '../../ui/Meter.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { limitName, settingsMessages } from '../../messages/settings.ts'
+import { limitName, settingsMessages } from '../../words/words.ts'
 
 const w = settingsMessages.limits
 

@@ -8,8 +8,7 @@ import { Copyable } from '../../ui/CopyButton.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { settingsMessages } from '../../messages/settings.ts'
+import { commonMessages, settingsMessages } from '../../words/words.ts'
 
 const w = settingsMessages.profile
 

@@ -6,7 +6,7 @@ import { useWrite } from '../../api/client.ts'
 import { totpQuery, type RecoveryCodes as Codes } from '../../api/session.ts'
 import { ConfirmDialog, SecretDialog } from '../../ui/Dialogs.tsx'
 import { Row } from '../../ui/Page.tsx'
-import { settingsMessages } from '../../messages/settings.ts'
+import { settingsMessages } from '../../words/words.ts'
 
 const w = settingsMessages.security
 

@@ -2,7 +2,7 @@ import type { Token } from '@berth/sdk'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { settingsMessages } from '../../messages/settings.ts'
+import { settingsMessages } from '../../words/words.ts'
 
 const w = settingsMessages.keys
 

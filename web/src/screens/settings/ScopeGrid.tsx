@@ -2,7 +2,7 @@ import { Button, Checkbox } from '@mantine/core'
 import type { Scope } from '../../api/keys.ts'
 import { formatConstant } from '../../ui/format.ts'
 import { Row } from '../../ui/Page.tsx'
-import { settingsMessages } from '../../messages/settings.ts'
+import { settingsMessages } from '../../words/words.ts'
 import css from './settings.module.css'
 
 const w = settingsMessages.keys

@@ -8,8 +8,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { settingsMessages } from '../../messages/settings.ts'
+import { commonMessages, settingsMessages } from '../../words/words.ts'
 import { deviceOf } from './device.ts'
 
 const w = settingsMessages.sessions

@@ -9,7 +9,7 @@ import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Loaded, Loading } from '../../ui/AsyncState.tsx'
-import { settingsMessages } from '../../messages/settings.ts'
+import { settingsMessages } from '../../words/words.ts'
 import { ShowCodes } from './RecoveryCodes.tsx'
 import css from './settings.module.css'
 

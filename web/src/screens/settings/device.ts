@@ -1,4 +1,4 @@
-import { settingsMessages } from '../../messages/settings.ts'
+import { settingsMessages } from '../../words/words.ts'
 
 const w = settingsMessages.sessions
 

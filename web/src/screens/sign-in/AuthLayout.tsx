@@ -1,8 +1,7 @@
 import { useEffect, type ReactNode } from 'react'
 import { Brand } from '../../shell/Brand.tsx'
 import { ThemeToggle } from '../../shell/UserMenu.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { signInMessages as w } from '../../messages/sign-in.ts'
+import { commonMessages, signInMessages as w } from '../../words/words.ts'
 import css from './auth-layout.module.css'
 
 interface Props {

@@ -6,7 +6,7 @@ import { useWrite } from '../../api/client.ts'
 import { setupQuery } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { signInMessages as w } from '../../messages/sign-in.ts'
+import { signInMessages as w } from '../../words/words.ts'
 import { EmailField } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
 

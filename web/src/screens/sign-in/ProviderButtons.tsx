@@ -5,7 +5,7 @@ import { useWrite } from '../../api/client.ts'
 import { setupQuery } from '../../api/session.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { signInMessages as w } from '../../messages/sign-in.ts'
+import { signInMessages as w } from '../../words/words.ts'
 
 /** Nothing where the operator has added no provider. */
 export function ProviderButtons({ next = '/', invitation }: Partial<Pick<Errand, 'next' | 'invitation'>>) {

@@ -9,7 +9,7 @@ import { ErrorAlert, Form } from '../../ui/Form.tsx'
 import { Loading } from '../../ui/AsyncState.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Redirect } from '../../ui/Redirect.tsx'
-import { signInMessages as w } from '../../messages/sign-in.ts'
+import { signInMessages as w } from '../../words/words.ts'
 import { CodeField } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
 

@@ -8,7 +8,7 @@ import { sessionQuery, setupQuery, type SignInResult } from '../../api/session.t
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Redirect } from '../../ui/Redirect.tsx'
-import { signInMessages as w } from '../../messages/sign-in.ts'
+import { signInMessages as w } from '../../words/words.ts'
 import { CodeField, EmailField } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
 import { ProviderButtons } from './ProviderButtons.tsx'

@@ -3,7 +3,7 @@ import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps 
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { fieldError } from '../../api/errors.ts'
-import { signInMessages as w } from '../../messages/sign-in.ts'
+import { signInMessages as w } from '../../words/words.ts'
 
 interface Field {
   value: string

@@ -6,7 +6,7 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
+import { sshKeyMessages as w } from '../../words/words.ts'
 
 /** The comment of the public key, as the default name. */
 const commentOf = (publicKey: string): string => publicKey.trim().split(/\s+/).slice(2).join(' ').slice(0, 100)

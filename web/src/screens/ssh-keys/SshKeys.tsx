@@ -10,10 +10,8 @@ import { RenameDialog } from '../../ui/Rename.tsx'
 import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { labelMessages } from '../../messages/labels.ts'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
-import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
+import { commonMessages, labelMessages, sshKeyMessages as w } from '../../words/words.ts'
 import { AddSshKey } from './AddSshKey.tsx'
 
 type Open = { what: 'add' } | { what: 'rename' | 'labels' | 'delete'; key: SshKey } | null

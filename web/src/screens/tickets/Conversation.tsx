@@ -1,6 +1,6 @@
 import type { TicketReply, TicketWithReplies } from '@berth/sdk'
 import { Time } from '../../ui/Time.tsx'
-import { ticketMessages as w } from '../../messages/tickets.ts'
+import { ticketMessages as w } from '../../words/words.ts'
 import css from './tickets.module.css'
 
 interface Props {

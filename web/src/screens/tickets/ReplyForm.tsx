@@ -4,7 +4,7 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { ticketMessages as w } from '../../messages/tickets.ts'
+import { ticketMessages as w } from '../../words/words.ts'
 
 interface Props {
   send: (body: string) => Promise<unknown>

@@ -19,7 +19,7 @@ import { Status, toneOf } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { ticketMessages as w } from '../../messages/tickets.ts'
+import { ticketMessages as w } from '../../words/words.ts'
 
 const COLUMNS: Column<Ticket>[] = [
   {

@@ -7,7 +7,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { ticketMessages as w } from '../../messages/tickets.ts'
+import { ticketMessages as w } from '../../words/words.ts'
 import { Conversation } from './Conversation.tsx'
 import { ReplyForm } from './ReplyForm.tsx'
 

@@ -2,8 +2,7 @@
 import { Button, Tooltip, type ButtonProps } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import type { ReactNode } from 'react'
-import { vmsMessages } from '../../messages/vms.ts'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { vmMessages as w, vmsMessages } from '../../words/words.ts'
 
 /** Only failed VMs have cancelled billing: they were refunded, and have neither a disk nor an IP address. */
 export const failedToProvision = (vm: Vm): boolean => vm.billing.status === 'CANCELLED'

@@ -6,8 +6,7 @@ import { formatDuration } from '../../ui/format.ts'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { useNow } from '../../ui/Time.tsx'
-import { vmsMessages } from '../../messages/vms.ts'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { vmMessages as w, vmsMessages } from '../../words/words.ts'
 
 /** Progress of the current action. The action id comes from the server, so a reload shows the same action. */
 export function ActionProgress({ vmId, current }: { vmId: string; current: NonNullable<Vm['currentAction']> }) {

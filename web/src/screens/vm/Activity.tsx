@@ -12,7 +12,7 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { vmMessages as w } from '../../words/words.ts'
 import css from './vm.module.css'
 
 export function Activity({ vm }: { vm: Vm }) {

@@ -7,8 +7,7 @@ import { useWrite } from '../../api/client.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { vmMessages } from '../../messages/vm.ts'
+import { commonMessages, vmMessages } from '../../words/words.ts'
 
 const w = vmMessages.settings
 

@@ -5,8 +5,7 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Form } from '../../ui/Form.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { vmMessages } from '../../messages/vm.ts'
+import { commonMessages, vmMessages } from '../../words/words.ts'
 
 const w = vmMessages.settings
 

@@ -5,8 +5,7 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { Card, Row, Stack } from '../../ui/Page.tsx'
 import { Loading } from '../../ui/AsyncState.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { vmMessages } from '../../messages/vm.ts'
+import { commonMessages, vmMessages } from '../../words/words.ts'
 import { ActionButton } from './ActionButton.tsx'
 
 const Serial = lazy(() => import('./Serial.tsx'))

@@ -5,10 +5,7 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { imageMessages } from '../../messages/images.ts'
-import { labelMessages } from '../../messages/labels.ts'
-import { vmMessages } from '../../messages/vm.ts'
+import { commonMessages, imageMessages, labelMessages, vmMessages } from '../../words/words.ts'
 import { disabledReason } from './ActionButton.tsx'
 
 const w = vmMessages.copies

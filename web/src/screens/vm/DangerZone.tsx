@@ -14,7 +14,7 @@ import { formatDisk, formatMoney, formatOs } from '../../ui/format.ts'
 import { Form, ErrorAlert } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { toast } from '../../ui/toasts.ts'
-import { vmMessages } from '../../messages/vm.ts'
+import { vmMessages } from '../../words/words.ts'
 import { failedToProvision } from './ActionButton.tsx'
 
 const w = vmMessages.settings

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { Card } from '../../ui/Page.tsx'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { vmMessages as w } from '../../words/words.ts'
 import css from './vm.module.css'
 
 export interface Line {

@@ -7,7 +7,7 @@ import { formatBytes } from '../../ui/format.ts'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { vmMessages as w } from '../../words/words.ts'
 import { Graph, type Line } from './Graph.tsx'
 import css from './vm.module.css'
 

@@ -9,8 +9,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { commonMessages, vmMessages as w } from '../../words/words.ts'
 import { publicAddresses, TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {

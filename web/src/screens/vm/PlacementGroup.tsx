@@ -4,9 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { placementGroupsQuery } from '../../queries/vms.ts'
-import { commonMessages } from '../../messages/common.ts'
-import { placementGroupMessages } from '../../messages/placement-groups.ts'
-import { vmMessages } from '../../messages/vm.ts'
+import { commonMessages, placementGroupMessages, vmMessages } from '../../words/words.ts'
 
 const w = vmMessages.settings
 

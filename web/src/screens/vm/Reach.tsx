@@ -8,7 +8,7 @@ import { fieldError } from '../../api/errors.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { vmMessages } from '../../messages/vm.ts'
+import { vmMessages } from '../../words/words.ts'
 import css from './vm.module.css'
 
 const w = vmMessages.networking

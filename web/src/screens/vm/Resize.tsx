@@ -11,7 +11,7 @@ import { formatDisk, formatMoney, formatSize, moneyFacts } from '../../ui/format
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { Facts, Row, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { vmMessages } from '../../messages/vm.ts'
+import { vmMessages } from '../../words/words.ts'
 import { ActionButton, disabledReason } from './ActionButton.tsx'
 
 const w = vmMessages.settings

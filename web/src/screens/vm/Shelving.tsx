@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { formatMoney, moneyFacts } from '../../ui/format.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { Facts, Stack } from '../../ui/Page.tsx'
-import { vmMessages } from '../../messages/vm.ts'
+import { vmMessages } from '../../words/words.ts'
 
 const w = vmMessages.shelving
 

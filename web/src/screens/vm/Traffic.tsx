@@ -6,8 +6,7 @@ import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatSpeed } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Facts } from '../../ui/Page.tsx'
-import { vmsMessages } from '../../messages/vms.ts'
-import { vmMessages as w } from '../../messages/vm.ts'
+import { vmMessages as w, vmsMessages } from '../../words/words.ts'
 
 export function Traffic({ vm }: { vm: Vm }) {
   // Those of the VM shown before stand in until these are loaded.

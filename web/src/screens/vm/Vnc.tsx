@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import RFB from '@novnc/novnc'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { vmMessages } from '../../messages/vm.ts'
+import { vmMessages } from '../../words/words.ts'
 import { isLeaveKey, type ConsoleScreenProps } from './console-screen.ts'
 import css from './vm.module.css'
 

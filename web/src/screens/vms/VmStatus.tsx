@@ -1,5 +1,5 @@
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { vmsMessages as w } from '../../messages/vms.ts'
+import { vmsMessages as w } from '../../words/words.ts'
 import css from './vms.module.css'
 
 interface Running {

@@ -6,7 +6,7 @@ import { LabelChips } from '../../ui/Labels.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { vmsMessages as w } from '../../messages/vms.ts'
+import { vmsMessages as w } from '../../words/words.ts'
 import css from './vms.module.css'
 import { VmStatus } from './VmStatus.tsx'
 

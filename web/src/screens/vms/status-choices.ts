@@ -1,5 +1,5 @@
 import type { Query } from '@berth/sdk'
-import { vmsMessages as w } from '../../messages/vms.ts'
+import { vmsMessages as w } from '../../words/words.ts'
 
 /** Shelved is no status: such a VM is STOPPED, or SUSPENDED. */
 export const STATUS_CHOICES = { ...w.statuses, SHELVED: w.shelved }

@@ -6,7 +6,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { walletMessages as w } from '../../messages/wallet.ts'
+import { walletMessages as w } from '../../words/words.ts'
 
 const toAmount = (text: string): string => (/^\d+$/.test(text) ? `${text}.00` : text)
 

@@ -6,8 +6,7 @@ import { Card } from '../../ui/Page.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { walletMessages as w } from '../../messages/wallet.ts'
+import { commonMessages, walletMessages as w } from '../../words/words.ts'
 
 /** Pending deposits only; completed ones are listed as transactions. */
 export function Deposits() {

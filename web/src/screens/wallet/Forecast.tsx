@@ -7,7 +7,7 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { walletMessages as w } from '../../messages/wallet.ts'
+import { walletMessages as w } from '../../words/words.ts'
 import { forecast, type Renewable, type Renewal } from './renewals.ts'
 
 const newest = { limit: 100 }

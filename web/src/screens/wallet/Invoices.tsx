@@ -8,8 +8,7 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { walletMessages as w } from '../../messages/wallet.ts'
+import { commonMessages, walletMessages as w } from '../../words/words.ts'
 
 export function Invoices() {
   const invoices = useQuery(invoicesQuery)

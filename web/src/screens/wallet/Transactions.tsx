@@ -14,8 +14,7 @@ import { usePaging } from '../../ui/paging.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { walletMessages as w } from '../../messages/wallet.ts'
+import { commonMessages, walletMessages as w } from '../../words/words.ts'
 
 type Type = Transaction['type']
 type Filter = Pick<Query<'listWalletTransactions'>, 'type' | 'dateFrom' | 'dateTo'>

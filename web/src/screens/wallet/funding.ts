@@ -1,5 +1,5 @@
 import type { Session } from '../../api/session.ts'
-import { walletMessages } from '../../messages/wallet.ts'
+import { walletMessages } from '../../words/words.ts'
 
 const w = walletMessages.funding
 

@@ -14,8 +14,7 @@ import { Status, toneOf } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages } from '../../messages/common.ts'
-import { webhookMessages as w } from '../../messages/webhooks.ts'
+import { commonMessages, webhookMessages as w } from '../../words/words.ts'
 import { DeliveryDialog } from './DeliveryDialog.tsx'
 
 export function Deliveries({ webhookId }: { webhookId: string }) {

@@ -6,7 +6,7 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { webhookMessages as w } from '../../messages/webhooks.ts'
+import { webhookMessages as w } from '../../words/words.ts'
 
 const pretty = (json: string): string => {
   try {

@@ -7,9 +7,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { labelMessages } from '../../messages/labels.ts'
-import { commonMessages } from '../../messages/common.ts'
-import { webhookMessages as w } from '../../messages/webhooks.ts'
+import { commonMessages, labelMessages, webhookMessages as w } from '../../words/words.ts'
 
 interface Props {
   webhook?: Webhook

@@ -1,6 +1,6 @@
 import type { Webhook } from '@berth/sdk'
 import { Status } from '../../ui/Status.tsx'
-import { webhookMessages as w } from '../../messages/webhooks.ts'
+import { webhookMessages as w } from '../../words/words.ts'
 
 export function WebhookState({ webhook: { isActive, disabledReason, failCount } }: { webhook: Webhook }) {
   if (!isActive) return <Status tone={disabledReason ? 'bad' : 'idle'}>{disabledReason ? w.disabled : w.off}</Status>
