@@ -1,4 +1,6 @@
 import '@mantine/core/styles.css'
+import './design/tokens.css'
+import './design/fonts.css'
 import './base.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
