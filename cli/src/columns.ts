@@ -54,6 +54,7 @@ export const VM_FIELDS: Columns<Vm> = {
   'Placement group': (vm) => vm.placementGroup?.name,
   Networks: (vm) => vm.privateNetworks.map(({ name, ipAddress }) => `${name} ${ipAddress}`),
   'Daily backups': (vm) => (vm.dailyBackupEnabled ? backupPolicy(vm.backupPolicy) : false),
+  'Next backup': (vm) => (vm.nextBackupAt === null ? undefined : time(vm.nextBackupAt)),
   Labels: ({ labels }) => labelText(labels) || undefined,
   Protected: (vm) => vm.isProtected,
   Renews: (vm) => (isRenewed(vm) ? `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}` : null),

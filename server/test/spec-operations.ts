@@ -77,6 +77,7 @@ const vm: Shape = {
   // ours
   networkLimited: 'boolean',
   backupPolicy: { hour: 'integer or null', keepDaily: 'integer', keepWeekly: 'integer', keepMonthly: 'integer' },
+  nextBackupAt: 'date-time or null',
   copiesPriceMonthly: 'money',
   placementGroup: namedOrNull,
   currentAction,

@@ -30,19 +30,20 @@ const show = defineCommand({
     ),
 })
 
-const transactions = defineCommand<{ type?: Query<'listWalletTransactions'>['type']; from?: string; to?: string }>({
+const transactions = defineCommand<{ type?: Query<'listWalletTransactions'>['type']; from?: string; to?: string; for?: string }>({
   name: 'transactions',
   description: 'list charges, deposits and refunds, newest first',
   options: [
     ['--type <type>', 'such as VM_CHARGE or DEPOSIT'],
     ['--from <date>', 'start, ISO date or time'],
     ['--to <date>', 'end, ISO date or time'],
+    ['--for <id>', 'only what was paid for this VM, volume, address or image'],
   ],
   example: 'wallet transactions --type VM_CHARGE --from 2027-01-01',
   lists: true,
-  run: async (ctx, { type, from, to }) =>
+  run: async (ctx, { type, from, to, for: referenceId }) =>
     table(
-      await ctx.list(ctx.berth.wallet.transactions(omitUndefined({ type, dateFrom: from, dateTo: to }))),
+      await ctx.list(ctx.berth.wallet.transactions(omitUndefined({ type, dateFrom: from, dateTo: to, referenceId }))),
       TRANSACTION_COLUMNS,
       'No transactions yet',
     ),

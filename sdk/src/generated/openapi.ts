@@ -2076,6 +2076,11 @@ export interface components {
             /** @description Why the name server does not have it yet */
             ipv6ReverseNameReason: string | null;
             backupPolicy: components["schemas"]["BackupPolicy"];
+            /**
+             * Format: date-time
+             * @description When its next daily backup is due; null without daily backups, and until one is scheduled
+             */
+            nextBackupAt: string | null;
             /** @description The part of billing.priceMonthly that its snapshots, on-demand backups and daily backups beyond seven cost */
             copiesPriceMonthly: string;
             bandwidthUsedBytes: number;
@@ -3690,6 +3695,8 @@ export interface operations {
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
                 dateTo?: string;
+                /** @description What the money was for, such as the id of a VM */
+                referenceId?: string;
             };
             header?: never;
             path?: never;

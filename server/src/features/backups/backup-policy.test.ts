@@ -54,6 +54,7 @@ describe('the backup policy of a VM', async () => {
     await dailyBackups.runOnce(app.deps)
     expect(await nextAt()).toEqual(nextBackupTime(vmId, app.clock.now(), 13))
     expect((await nextAt()).getUTCHours()).toBe(13)
+    expect((await customer.get(`/vms/${vmId}`)).body.data.nextBackupAt).toBe((await nextAt()).toISOString())
     app.clock.set(await nextAt())
     await dailyBackups.runOnce(app.deps)
     await app.settle()

@@ -102,6 +102,12 @@ export const Vm = object(
     ...reverseFields,
     ...ipv6ReverseFields,
     backupPolicy: BackupPolicy,
+    nextBackupAt: nullable(
+      Type.String({
+        ...Timestamp,
+        description: 'When its next daily backup is due; null without daily backups, and until one is scheduled',
+      }),
+    ),
     copiesPriceMonthly: Type.String({
       description: 'The part of billing.priceMonthly that its snapshots, on-demand backups and daily backups beyond seven cost',
     }),

@@ -60,6 +60,7 @@ export const TransactionFilter = {
   type: Type.Optional(oneOf([...TRANSACTION_TYPES])),
   dateFrom: Type.Optional(Type.String({ description: `${DATE}; a date means its first moment` })),
   dateTo: Type.Optional(Type.String({ description: `${DATE}; a date means its last moment` })),
+  referenceId: Type.Optional(Type.String({ maxLength: 64, description: 'What the money was for, such as the id of a VM' })),
 }
 export type TransactionFilter = Static<ReturnType<typeof Type.Object<typeof TransactionFilter>>>
 

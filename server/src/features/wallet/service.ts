@@ -170,11 +170,11 @@ export type Payer = Pick<Principal, 'accountId' | 'payerId'>
 export async function listTransactions(
   db: Queries,
   who: Payer,
-  { type, ...dates }: TransactionFilter,
+  { type, referenceId, ...dates }: TransactionFilter,
   page: PageRequest,
 ): Promise<Paged<Transaction>> {
-  const filter = { type: type ?? null, ...readPeriod(dates) }
-  const isAll = !filter.type && !filter.from && !filter.before && who.accountId === who.payerId
+  const filter = { type: type ?? null, ...(referenceId && { referenceId }), ...readPeriod(dates) }
+  const isAll = !filter.type && !referenceId && !filter.from && !filter.before && who.accountId === who.payerId
   return isAll ? listAll(db, who.payerId, page) : listFiltered(db, who, filter, page)
 }
 

@@ -86,6 +86,20 @@ describe('GET /wallet/transactions', () => {
   })
 })
 
+test('GET /wallet/transactions?referenceId= lists what was paid for one thing', async () => {
+  const customer = await app.given.customer()
+  const vm = await given(customer.accountId, 'VM_REFUND', '2026-01-01T00:00:00Z')
+  const entry = { type: 'DEPOSIT', description: 'other', referenceType: 'PAYMENT', referenceId: 'cother0001', currency: 'USD' } as const
+  await app.db.tx((tx) => credit(tx, app.deps, customer.accountId, 100n, entry))
+  const idsFor = async (query: string) =>
+    (await customer.get(`/wallet/transactions?${query}`)).body.data.map(({ id }: { id: string }) => id)
+  expect(await idsFor('referenceId=cvm000001')).toEqual([vm])
+  expect(await idsFor('referenceId=cvm000001&type=DEPOSIT')).toEqual([])
+  expect(await idsFor('referenceId=cnothing00')).toEqual([])
+  const stranger = await app.given.customer()
+  expect((await stranger.get('/wallet/transactions?referenceId=cvm000001')).body.data).toEqual([])
+})
+
 describe('GET /wallet/transactions?type=', () => {
   test.each(TRANSACTION_TYPES)('lists only %s', async (type) => {
     const { accountId, ...customer } = await app.given.customer()

@@ -86,6 +86,7 @@ describe('POST /vms', async () => {
       'bandwidthUsedBytes',
       'bandwidthPackBytes',
       'backupPolicy',
+      'nextBackupAt',
       'copiesPriceMonthly',
       'sshKeys',
       'firewalls',

@@ -15,6 +15,10 @@ const columns = sql`p.hour, p.keep_daily as "keepDaily", p.keep_weekly as "keepW
 export const backupPolicyAsJson = (vmId: Sql): Sql =>
   sql`(select to_json(o) from (select ${columns} from backup_policies p where p.vm_id = ${vmId}) o)`
 
+/** When its next daily backup is due. Null: it has none, or is not scheduled yet. */
+export const nextBackupOf = (vmId: Sql): Sql =>
+  sql`(select s.next_at from backup_schedules s join vms w on w.id = s.vm_id where s.vm_id = ${vmId} and w.daily_backup and isfinite(s.next_at))`
+
 export const backupPolicyOf = async (db: Queries, vmId: string): Promise<BackupPolicy> =>
   (await db.maybe<BackupPolicy>(sql`select ${columns} from backup_policies p where p.vm_id = ${vmId}`)) ?? DEFAULT_BACKUP_POLICY
 

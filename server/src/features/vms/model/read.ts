@@ -9,7 +9,7 @@ import { groupAsJson } from '../../placement-groups/service.ts'
 import { reverseNameAsJson } from '../../reverse-names/service.ts'
 import { keysAsJson } from '../../ssh-keys/service.ts'
 import type { Vm } from '../schema.ts'
-import { backupPolicyAsJson } from './backup-policy.ts'
+import { backupPolicyAsJson, nextBackupOf } from './backup-policy.ts'
 import { isoAsJson } from './iso.ts'
 import { rescueAsJson } from './rescue.ts'
 import type { VmDetailRow } from './sql.ts'
@@ -28,7 +28,7 @@ const detailColumns = sql`
   ${listColumns}, d.account_id, d.copies_price_cents, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.host_fenced_at, d.provisioned,
   d.event_sequence, d.updated_at, d.pending_hold, ${isSuspended(sql`d.account_id`)} as account_suspended,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${groupAsJson(id)} as placement_group, ${openRunAsJson(id)} as open_run,
-  ${backupPolicyAsJson(id)} as backup_policy, ${initializationAsJson(id)} as initialization, ${rescueAsJson(id)} as rescue, ${isoAsJson(id)} as iso,
+  ${backupPolicyAsJson(id)} as backup_policy, ${nextBackupOf(id)} as next_backup_at, ${initializationAsJson(id)} as initialization, ${rescueAsJson(id)} as rescue, ${isoAsJson(id)} as iso,
   ${reverseNameAsJson(sql`d.ip_address`, sql`d.account_id`)} as reverse, ${reverseNameAsJson(sql`d.ipv6_address`, sql`d.account_id`)} as ipv6_reverse`
 
 export async function getVmDetail(db: Queries, accountId: string, vmId: string): Promise<VmDetailRow> {

@@ -96,6 +96,7 @@ export interface VmDetailRow
   ipv6_reverse: ReverseName | null
   /** Null for the default. */
   backup_policy: BackupPolicy | null
+  next_backup_at: Date | null
   initialization: Initialization | null
 }
 

@@ -44,6 +44,7 @@ export const toVm = (row: VmDetailRow): Vm => ({
   ...toReverseFields(row.reverse),
   ...toIpv6ReverseFields(row.ipv6_reverse),
   backupPolicy: row.backup_policy ?? DEFAULT_BACKUP_POLICY,
+  nextBackupAt: row.next_backup_at?.toISOString() ?? null,
   copiesPriceMonthly: formatCents(row.copies_price_cents),
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),
