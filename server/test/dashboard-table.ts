@@ -231,6 +231,10 @@ export const DASHBOARD: Record<string, Arrange> = {
     await vm(app)
     return {}
   },
+  operatorGetAddressHistory: async ({ app }) => {
+    const { address } = await app.db.one<{ address: string }>(sql`select host(ip_address) as address from vms where id = ${await vm(app)}`)
+    return { params: { address }, query: `?at=${app.clock.now().toISOString()}` }
+  },
   operatorSuspendVm: ofVm(),
   operatorUnsuspendVm: async ({ app, browser }) => {
     const id = await vm(app)

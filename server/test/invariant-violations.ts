@@ -197,6 +197,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`update simulated.nics set ipv6 = '2001:db8:7::1' where machine = ${vmId} and kind = 'public'`,
   ],
   'addresses.held_ipv6': () => [sql`insert into ipv6_ranges (range, pool_id) select '2001:db8:7::1', id from address_pools limit 1`],
+  'addresses.history': ({ vmId, now }) => [sql`update address_history set until = ${now} where vm_id = ${vmId}`],
   'addresses.floating': (fixture) => [
     entry(fixture, 'ADDRESS_CHARGE', -100, 'cplanted'),
     sql`with taken as (delete from free_addresses where address = (select max(address) from free_addresses) returning address, pool_id)

@@ -16,6 +16,7 @@ import { addressRoutes } from './addresses/routes.ts'
 import { addressEvents } from './addresses/schema.ts'
 import { onVmEvacuated, unassignAll } from './addresses/service.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
+import { keepAddressHistory } from './address-history/upkeep.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { proveBackups } from './backups/prove.reconciler.ts'
@@ -235,6 +236,7 @@ export const workflows: AnyWorkflow[] = [
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
   pruneEvents,
+  keepAddressHistory,
   pruneUsers,
   pruneSessions,
   pruneFlows,

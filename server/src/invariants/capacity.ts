@@ -174,6 +174,22 @@ const heldIpv6 = invariant(
     where v.id is null or r.range is null`,
 )
 
+/** A constraint of the table keeps intervals of an address apart. */
+const recorded = invariant(
+  'addresses.history',
+  'The history says of every public address that a VM has that it has it, and of no other',
+  () => sql`
+    select coalesce(w.vm_id, h.vm_id) as id, format('VM %s %s %s since %s', coalesce(w.vm_id, h.vm_id),
+      case when w.vm_id is null then 'has not, but is said to have' else 'has, and is not said to have' end, coalesce(w.address, h.address), h.since) as what
+    from (select id as vm_id, ip_address as address, null as address_id from vms where ip_address is not null
+        union all select id, coalesce(ipv6_prefix, ipv6_address::cidr)::inet, null from vms where ipv6_address is not null
+        union all select v.id, a.address, a.id from addresses a join vms v on v.id = coalesce(a.releasing_vm_id, a.vm_id)) w
+      full join (select vm_id, address, address_id, since from address_history where until is null) h
+        on h.vm_id = w.vm_id and h.address = w.address and h.address_id is not distinct from w.address_id
+    where w.vm_id is null or h.vm_id is null`,
+  { settle: '30m' }, // a reconciler records what a process of the version before has changed
+)
+
 const holdings = sql`
   select payer_account_id as account_id, 'projects' as name, count(*) as used from accounts where payer_account_id is not null and deleted_at is null group by 1
   union all select account_id, 'vms', count(*) from vms group by 1
@@ -240,6 +256,7 @@ export const capacityInvariants: Invariant[] = [
   floating,
   usableIpv6,
   heldIpv6,
+  recorded,
   counted,
   kept,
 ]

@@ -22,6 +22,17 @@ export interface Tables {
     payer_account_id: string | null
     deleted_at: Date | null
   }
+  address_history: {
+    id: bigint
+    address: string
+    vm_id: string
+    vm_name: string
+    account_id: string
+    email: string
+    address_id: string | null
+    since: Date
+    until: Date | null
+  }
   address_periods: {
     address_id: string
     started_at: Date
@@ -1562,6 +1573,7 @@ export interface Tables {
 export const COLUMNS: Record<keyof Tables, string> = {
   account_quotas: 'account_id, name, used, limit_override',
   accounts: 'id, email, name, suspended_at, suspension_reason, created_at, requires_totp, payer_account_id, deleted_at',
+  address_history: 'id, address, vm_id, vm_name, account_id, email, address_id, since, until',
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
   addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at, labels',

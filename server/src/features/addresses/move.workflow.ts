@@ -50,8 +50,8 @@ export async function releasePort(deps: Deps, vmId: string, signal: AbortSignal)
 }
 
 /** The port of the new owner may have it from here on. */
-export async function finishRelease(tx: Tx, id: string, releasingVmId: string, vmId: string | null): Promise<void> {
-  if ((await sql.markReleased(tx, id, releasingVmId)) && vmId !== null) await markPortsDirty(tx, [vmId])
+export async function finishRelease(tx: Tx, now: Date, id: string, releasingVmId: string, vmId: string | null): Promise<void> {
+  if ((await sql.markReleased(tx, now, id, releasingVmId)) && vmId !== null) await markPortsDirty(tx, [vmId])
 }
 
 export const moveAddress = workflow<MoveInput>('address.move', {
@@ -65,8 +65,8 @@ export const moveAddress = workflow<MoveInput>('address.move', {
       if (row?.releasing_vm_id) await releasePort(deps, row.releasing_vm_id, signal)
       return { from: row?.releasing_vm_id ?? null }
     },
-    save: async (tx, { input: { addressId, vmId }, results: { release } }) => {
-      if (release.from !== null) await finishRelease(tx, addressId, release.from, vmId)
+    save: async (tx, { input: { addressId, vmId }, results: { release }, now }) => {
+      if (release.from !== null) await finishRelease(tx, now, addressId, release.from, vmId)
     },
   })
   .step('assign', {

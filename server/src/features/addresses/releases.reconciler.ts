@@ -10,7 +10,7 @@ export const finishReleases = reconciler(FINISH_RELEASES, '5s', async (deps: Dep
   for (const { id, vm_id, releasing_vm_id: from } of await unreleased(deps.db))
     if (from !== null)
       await releasePort(deps, from, AbortSignal.timeout(TIMEOUT_MS)).then(
-        () => deps.db.tx((tx) => finishRelease(tx, id, from, vm_id)),
+        () => deps.db.tx((tx) => finishRelease(tx, deps.clock.now(), id, from, vm_id)),
         (error: unknown) => deps.log.info({ err: error, addressId: id }, 'taking address from port failed; will retry'),
       )
 })

@@ -180,5 +180,5 @@ export async function unassignAll(
 ): Promise<void> {
   if (vm.isLeft) await sql.markLeft(tx, clock.now(), vm.id, vm.host_id!)
   for (const { id } of await sql.addressesOfVm(tx, vm.id)) await sql.setOwner(tx, clock.now(), id, null, null)
-  await sql.forgetVm(tx, vm.id)
+  await sql.forgetVm(tx, clock.now(), vm.id)
 }

@@ -5,6 +5,7 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
 import { isSuspended, payerOf, payingTogether } from '../accounts/service.ts'
+import { recordFloatingAddress } from '../address-history/service.ts'
 import { selectedBy } from '../labels/service.ts'
 import { LEFT_REST, RELEASED_REST } from '../hosts/public-addresses.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
@@ -88,14 +89,19 @@ export const describeAddress = (tx: Tx, { id, name, labels }: Pick<AddressRow, '
   tx.run(sql`update addresses set name = ${name}, labels = ${json(labels)}, updated_at = ${now} where id = ${id}`)
 
 /** The port of the VM that had it must lose it before that of the new one gets it. */
-export const setOwner = (tx: Tx, now: Date, id: string, vmId: string | null, releasingVmId: string | null) =>
-  tx.run(sql`
+export async function setOwner(tx: Tx, now: Date, id: string, vmId: string | null, releasingVmId: string | null): Promise<void> {
+  await tx.run(sql`
     update addresses set vm_id = ${vmId}, releasing_vm_id = ${releasingVmId}, guest_state = ${vmId === null ? null : 'PENDING'}, guest_reason = null,
       guest_due_at = null, updated_at = ${now} where id = ${id}`)
+  await recordFloatingAddress(tx, now, id)
+}
 
 /** False when it has been claimed by a newer assignment. */
-export const markReleased = async (tx: Tx, id: string, releasingVmId: string): Promise<boolean> =>
-  (await tx.run(sql`update addresses set releasing_vm_id = null where id = ${id} and releasing_vm_id = ${releasingVmId}`)) > 0
+export async function markReleased(tx: Tx, now: Date, id: string, releasingVmId: string): Promise<boolean> {
+  const marked = await tx.run(sql`update addresses set releasing_vm_id = null where id = ${id} and releasing_vm_id = ${releasingVmId}`)
+  if (marked > 0) await recordFloatingAddress(tx, now, id)
+  return marked > 0
+}
 
 /** Those whose move was interrupted for good. */
 export const unreleased = (db: Queries) =>
@@ -180,7 +186,12 @@ export const restsOf = (db: Queries, accountId: string) =>
     select count(*), min(available_at) as "firstUntil" from free_addresses where account_id in ${payingTogether(sql`${accountId}`)}`)
 
 /** Its ports are gone. */
-export const forgetVm = (tx: Tx, vmId: string) => tx.run(sql`update addresses set releasing_vm_id = null where releasing_vm_id = ${vmId}`)
+export async function forgetVm(tx: Tx, now: Date, vmId: string): Promise<void> {
+  const forgotten = await tx.many<{ id: string }>(
+    sql`update addresses set releasing_vm_id = null where releasing_vm_id = ${vmId} returning id`,
+  )
+  for (const { id } of forgotten) await recordFloatingAddress(tx, now, id)
+}
 
 export const deleteAddress = (tx: Tx, id: string) => tx.run(sql`delete from addresses where id = ${id}`)
 

@@ -1,5 +1,6 @@
 // The operator area. No token can have its scope: only users who are operators have it.
 import type { Routes } from '../deps.ts'
+import { addressHistoryRoutes } from './addresses.routes.ts'
 import { customerRoutes } from './customers.routes.ts'
 import { fleetRoutes } from './fleet.routes.ts'
 import { maintenanceRoutes } from './maintenances.routes.ts'
@@ -14,6 +15,7 @@ export const operatorRoutes = (look: HealthChecks): Routes[] => [
   maintenanceRoutes,
   moveRoutes,
   customerRoutes,
+  addressHistoryRoutes,
   workRoutes(look),
   ticketRoutes,
 ]

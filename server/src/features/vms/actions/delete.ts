@@ -91,7 +91,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await recordVmEvent(tx, deps, vmId, 'vm.terminated', { actionId, reason })
   await abandonInitialization(tx, vmId)
-  await sql.deleteVm(tx, vmId)
+  await sql.deleteVm(tx, now, vmId)
   await refundUnused(tx, now, vm, copiesCents)
 }
 

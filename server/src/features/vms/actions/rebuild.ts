@@ -110,7 +110,7 @@ async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Pr
 async function addIpv6(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
   const ipv6 = await findIpv6(tx, now, await poolsFor(tx, await getHost(tx, vm.host_id!)))
   if (!ipv6) return
-  await sql.setIpv6(tx, vm.id, toIpv6Columns(ipv6))
+  await sql.setIpv6(tx, now, vm.id, toIpv6Columns(ipv6))
   await markPortsDirty(tx, [vm.id])
 }
 

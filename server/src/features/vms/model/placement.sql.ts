@@ -1,13 +1,16 @@
 // Where a VM is: its host, its addresses and its shelf.
 import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { isOpen } from '../../../workflow/run-store.ts'
+import { recordAddressesOfVm } from '../../address-history/service.ts'
 import type { VmRow } from './rows.ts'
 
-export const clearPlacement = (tx: Tx, now: Date, id: string) =>
-  tx.run(sql`
+export async function clearPlacement(tx: Tx, now: Date, id: string): Promise<void> {
+  await tx.run(sql`
     update vms set host_id = null, storage_id = null, ip_address = null, address_pool_id = null, ipv6_address = null, ipv6_prefix = null, ipv6_pool_id = null, mac = null,
       billing_status = 'CANCELLED', updated_at = ${now}
     where id = ${id}`)
+  await recordAddressesOfVm(tx, now, id)
+}
 
 type PlaceColumns = Pick<
   VmRow,
@@ -18,13 +21,13 @@ const placeColumns = (place: PlaceColumns): Sql => sql`
   host_id = ${place.host_id}, storage_id = ${place.storage_id ?? null}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
   ipv6_address = ${place.ipv6_address ?? null}, ipv6_prefix = ${place.ipv6_prefix ?? null}, ipv6_pool_id = ${place.ipv6_pool_id ?? null}`
 
-export const assignPlacement = (
+export async function assignPlacement(
   tx: Tx,
   now: Date,
   id: string,
   place: PlaceColumns & Pick<VmRow, 'next_renewal_at' | 'period_price_cents'>,
-) =>
-  tx.run(sql`
+): Promise<void> {
+  await tx.run(sql`
     update vms set ${placeColumns(place)},
       generation = last_generation + 1, last_generation = last_generation + 1,
       billing_status = 'ACTIVE', throttled_at = null, bandwidth_pack_bytes = 0, bandwidth_withheld_bytes = 0,
@@ -33,10 +36,14 @@ export const assignPlacement = (
       daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,
       network_10g_paid_until = case when network_10g then ${place.next_renewal_at}::timestamptz end
     where id = ${id}`)
+  await recordAddressesOfVm(tx, now, id)
+}
 
 /** Does not start a new billing period: an evacuated VM is already paid. */
-export const setPlacement = (tx: Tx, now: Date, id: string, place: PlaceColumns) =>
-  tx.run(sql`update vms set ${placeColumns(place)}, updated_at = ${now} where id = ${id}`)
+export async function setPlacement(tx: Tx, now: Date, id: string, place: PlaceColumns): Promise<void> {
+  await tx.run(sql`update vms set ${placeColumns(place)}, updated_at = ${now} where id = ${id}`)
+  await recordAddressesOfVm(tx, now, id)
+}
 
 /** Of a VM that keeps its addresses. */
 export const setHost = (tx: Tx, now: Date, id: string, hostId: string) =>
@@ -130,9 +137,14 @@ export const findDestinations = (db: Queries, ids: string[]) =>
     select v.id as vm_id, h.hostname from workflow_runs r join vms v on v.id = r.subject_id join hosts h on h.id = r.input ->> 'destinationId'
     where r.subject_id = any(${ids}::text[]) and ${isMove} and ${isOpen} and r.input @> '{"isOn": true}' and v.host_id <> h.id`)
 
-export const setIpv6 = (
+export async function setIpv6(
   tx: Tx,
+  now: Date,
   id: string,
   { ipv6_address, ipv6_prefix, ipv6_pool_id }: Pick<PlaceColumns, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>,
-) =>
-  tx.run(sql`update vms set ipv6_address = ${ipv6_address}, ipv6_prefix = ${ipv6_prefix}, ipv6_pool_id = ${ipv6_pool_id} where id = ${id}`)
+): Promise<void> {
+  await tx.run(
+    sql`update vms set ipv6_address = ${ipv6_address}, ipv6_prefix = ${ipv6_prefix}, ipv6_pool_id = ${ipv6_pool_id} where id = ${id}`,
+  )
+  await recordAddressesOfVm(tx, now, id)
+}

@@ -3,6 +3,7 @@ import { json, sql, type Queries, type Sql, type Tx } from '../../../kernel/data
 import { allColumns } from '../../../schema/columns.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import { countOpenRuns } from '../../../workflow/run-store.ts'
+import { recordAddressesOfVm } from '../../address-history/service.ts'
 import { contactOf, isSuspended, payerOf, payingTogether, withProjects } from '../../accounts/service.ts'
 import { selectedBy } from '../../labels/service.ts'
 import type { VmStatus } from '../schema.ts'
@@ -17,8 +18,8 @@ export type * from './rows.ts'
 
 const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | null => (addOn ? vm.next_renewal_at : null)
 
-export const insertVm = (tx: Tx, vm: NewVm) =>
-  tx.run(sql`
+export async function insertVm(tx: Tx, vm: NewVm): Promise<void> {
+  await tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib, storage, storage_id,
       bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, dedicated_cpu, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
       is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, labels, created_at, updated_at)
@@ -27,6 +28,8 @@ export const insertVm = (tx: Tx, vm: NewVm) =>
       ${vm.disk_iops}, ${vm.disk_mib_per_second}, ${vm.dedicated_cpu},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
       ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${json(vm.labels)}, ${vm.created_at}, ${vm.created_at})`)
+  await recordAddressesOfVm(tx, vm.created_at, vm.id)
+}
 
 const details = sql`
   select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue, ${hasIso(sql`d.id`)} as has_iso from vm_details d`
@@ -174,7 +177,10 @@ export const countRunsOfPayer = (tx: Tx, accountId: string, names: string[]): Pr
 export const queueForPlace = (tx: Tx, accountId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('places ' || ${payerOf(sql`${accountId}::text`)}, 0))`)
 
-export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
+export async function deleteVm(tx: Tx, now: Date, id: string): Promise<void> {
+  await tx.run(sql`delete from vms where id = ${id}`)
+  await recordAddressesOfVm(tx, now, id)
+}
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
 
