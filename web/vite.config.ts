@@ -16,6 +16,9 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
+            // A language is a file of its own, of which the browser gets one.
+            { name: 'words-en', test: /web\/src\/words\/en\// },
+            { name: 'words-de', test: /web\/src\/words\/de\// },
             // What many screens share comes in two files, not in fifty; the rest with the screen that needs it.
             { name: 'libraries', test: /node_modules/, minShareCount: 6 },
             { name: 'common', test: /web\/src\/(api|messages|queries|ui)/, minShareCount: 4 },

@@ -5,6 +5,7 @@ import { useWrite } from '../api/client.ts'
 import { forgetSession, type Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { commonMessages, memberMessages, shellMessages as w } from '../words/words.ts'
+import { LanguageSwitch } from './LanguageSwitch.tsx'
 import css from './shell.module.css'
 
 export function UserMenu({ session }: { session: Session }) {
@@ -25,6 +26,7 @@ export function UserMenu({ session }: { session: Session }) {
           name && name !== email && <div className={css['account']}>{name}</div>
         )}
         <div className={css['email']}>{email}</div>
+        <LanguageSwitch />
       </div>
       <ThemeToggle />
       <Tooltip label={commonMessages.signOut}>

@@ -1,5 +1,8 @@
 // Formatting of numbers and dates. GB is 10^9 bytes, GiB is 2^30 bytes; every text names its unit, and no line breaks between a number and
 // its unit.
+import { locale } from '../words/language.ts'
+import { unitMessages as w } from '../words/words.ts'
+
 const withUnit = (value: number | string, unit: string): string => `${value}\u00a0${unit}`
 
 const money = new Map<string, Intl.NumberFormat>()
@@ -7,7 +10,7 @@ const money = new Map<string, Intl.NumberFormat>()
 /** Null: what members of a project are not shown. */
 export function formatMoney(amount: string | number | null, currency: string): string {
   if (amount === null) return '—'
-  const known = money.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+  const known = money.get(currency) ?? new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
   money.set(currency, known)
   return known.format(Number(amount))
 }
@@ -16,7 +19,17 @@ export function formatMoney(amount: string | number | null, currency: string): s
 export const moneyFacts = (name: string, amount: string | null, currency: string): [string, string][] =>
   amount === null ? [] : [[name, formatMoney(amount, currency)]]
 
-export const formatNumber = (value: number): string => new Intl.NumberFormat('en').format(value)
+const whole = new Intl.NumberFormat(locale)
+const upTo1 = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGrouping: false })
+const digits = [0, 1, 2].map(
+  (each) => new Intl.NumberFormat(locale, { minimumFractionDigits: each, maximumFractionDigits: each, useGrouping: false }),
+)
+
+export const formatNumber = (value: number): string => whole.format(value)
+
+const trim = (value: number): string => upTo1.format(value)
+
+const fixed = (value: number, fraction: 0 | 1 | 2): string => digits[fraction]!.format(value)
 
 /** The API reports memory in MiB. */
 export const formatRam = (mebibytes: number): string =>
@@ -26,9 +39,7 @@ export const formatDisk = (gibibytes: number): string =>
   gibibytes >= 1024 ? withUnit(trim(gibibytes / 1024), 'TiB') : withUnit(gibibytes, 'GiB')
 
 export const formatTraffic = (gigabytes: number): string =>
-  gigabytes === 0 ? 'Unmetered' : gigabytes >= 1000 ? withUnit(trim(gigabytes / 1000), 'TB') : withUnit(gigabytes, 'GB')
-
-const trim = (value: number): string => String(Number(value.toFixed(1)))
+  gigabytes === 0 ? w.unmetered : gigabytes >= 1000 ? withUnit(trim(gigabytes / 1000), 'TB') : withUnit(gigabytes, 'GB')
 
 const DECIMAL = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
 
@@ -36,7 +47,7 @@ export function formatBytes(bytes: number | string): string {
   let value = Number(bytes)
   let unit = 0
   for (; value >= 1000 && unit < DECIMAL.length - 1; unit++) value /= 1000
-  return withUnit(unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1), DECIMAL[unit]!)
+  return withUnit(fixed(value, unit === 0 ? 0 : value < 10 ? 2 : 1), DECIMAL[unit]!)
 }
 
 /** Appends the version unless the name already contains it. */
@@ -54,9 +65,9 @@ interface Size {
 }
 
 export const formatSize = ({ vcpu, ram, disk, dedicatedCpu = false }: Size): string =>
-  `${withUnit(vcpu, dedicatedCpu ? 'dedicated vCPU' : 'vCPU')} · ${formatRam(ram)} · ${formatDisk(disk)}`
+  `${(dedicatedCpu ? w.dedicatedVcpu : w.vcpu)(formatNumber(vcpu))} · ${formatRam(ram)} · ${formatDisk(disk)}`
 
-const dateTime = new Intl.DateTimeFormat('en', {
+const dateTime = new Intl.DateTimeFormat(locale, {
   year: 'numeric',
   month: 'short',
   day: 'numeric',
@@ -64,8 +75,8 @@ const dateTime = new Intl.DateTimeFormat('en', {
   minute: '2-digit',
   timeZoneName: 'short',
 })
-const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
 export const formatDateTime = (iso: string): string => dateTime.format(new Date(iso))
 export const formatDate = (iso: string): string => date.format(new Date(iso))
@@ -80,13 +91,13 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 export function formatAgo(iso: string, now: number): string {
   const seconds = (Date.parse(iso) - now) / 1000
   const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)
-  return Math.abs(seconds) < 10 ? 'just now' : relative.format(Math.round(seconds / size), unit)
+  return Math.abs(seconds) < 10 ? w.justNow : relative.format(Math.round(seconds / size), unit)
 }
 
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return withUnit(Math.max(0, Math.round(ms)), 'ms')
   const seconds = ms / 1_000
-  if (seconds < 60) return withUnit(seconds.toFixed(1), 's')
+  if (seconds < 60) return withUnit(fixed(seconds, 1), 's')
   return `${withUnit(Math.floor(seconds / 60), 'min')} ${withUnit(Math.round(seconds % 60), 's')}`
 }
 

@@ -1,17 +1,10 @@
 // Every word of the dashboard, in the language of the user. A language is one file of the build, and only the chosen one is loaded: whatever
 // imports this waits for it.
 import type * as en from './en/index.ts'
+import { language } from './language.ts'
+import type { Translated } from './translated.ts'
 
-/** The same keys, functions of the same arguments, and other text. */
-type Translated<T> = T extends string
-  ? string
-  : T extends (...args: infer Args) => infer Result
-    ? (...args: Args) => Translated<Result>
-    : T extends object
-      ? { readonly [Key in keyof T]: Translated<T[Key]> }
-      : T
-
-const words: Translated<typeof en> = await import('./en/index.ts')
+const words: Translated<typeof en> = language === 'de' ? await import('./de/index.ts') : await import('./en/index.ts')
 
 export const {
   addressMessages,
@@ -40,6 +33,7 @@ export const {
   sshKeyMessages,
   stepNames,
   ticketMessages,
+  unitMessages,
   vmMessages,
   vmsMessages,
   volumeMessages,

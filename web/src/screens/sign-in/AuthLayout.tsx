@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react'
 import { Brand } from '../../shell/Brand.tsx'
+import { LanguageSwitch } from '../../shell/LanguageSwitch.tsx'
 import { ThemeToggle } from '../../shell/UserMenu.tsx'
 import { commonMessages, signInMessages as w } from '../../words/words.ts'
 import css from './auth-layout.module.css'
@@ -19,7 +20,10 @@ export function AuthLayout({ title, about, children, below }: Props) {
     <div className={css['frame']}>
       <header className={css['top']}>
         <Brand size={30} />
-        <ThemeToggle />
+        <div className={css['choices']}>
+          <LanguageSwitch />
+          <ThemeToggle />
+        </div>
       </header>
       <main className={css['main']}>
         <div className={css['panel']}>

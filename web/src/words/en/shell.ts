@@ -72,6 +72,7 @@ export const shellMessages = {
   },
   guides: 'Guides',
   docs: 'API reference',
+  language: 'Language',
   light: 'Switch to light theme',
   dark: 'Switch to dark theme',
   connecting: 'Connecting…',

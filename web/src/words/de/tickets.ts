@@ -1,0 +1,31 @@
+import type { ticketMessages as en } from '../en/tickets.ts'
+import type { Translated } from '../translated.ts'
+
+export const ticketMessages: Translated<typeof en> = {
+  title: 'Support',
+  about: 'Ihre Support-Tickets. Antworten erscheinen hier, und in Ihrem Postfach, wenn diese Installation E-Mails versendet.',
+  back: 'Support',
+  create: 'Ticket erstellen',
+  emptyTitle: 'Keine Tickets',
+  emptyAbout: 'Erstellen Sie ein Ticket, um den Support zu erreichen.',
+  noneWith: 'Keine Tickets mit diesem Status.',
+  subject: 'Betreff',
+  body: 'Nachricht',
+  bodyHint: 'Was Sie getan und erwartet haben und was geschehen ist. Nennen Sie gegebenenfalls den Namen der VM.',
+  status: 'Status',
+  statuses: { OPEN: 'Offen', ANSWERED: 'Beantwortet', CLOSED: 'Geschlossen' },
+  filter: 'Nach Status filtern',
+  replies: 'Antworten',
+  updated: 'Zuletzt aktualisiert',
+  created: 'Ticket erstellt',
+  reply: 'Ihre Antwort',
+  send: 'Antwort senden',
+  reopens: 'Dieses Ticket ist geschlossen. Eine Antwort öffnet es wieder.',
+  you: 'Sie',
+  staff: 'Support',
+  customer: 'Kunde',
+  sent: 'Antwort gesendet',
+  close: 'Ticket schließen',
+  closed: 'Ticket geschlossen',
+  account: 'Konto',
+}
