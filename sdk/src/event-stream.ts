@@ -8,6 +8,8 @@ import { readFrames, type Frame } from './server-sent-events.ts'
 export interface StreamOptions {
   /** Cursor of the last event already processed, `'0'` for all. Default: only new events. */
   after?: string | undefined
+  /** Only events of resources with such labels. */
+  labelSelector?: string | undefined
   /** Ends the stream, which then throws the signal's reason. To end it without an error, leave the loop. */
   signal?: AbortSignal | undefined
   /** Called each time the server has started to respond: no event after this point is missed. */
@@ -28,7 +30,7 @@ export async function* streamEvents(api: Api, options: StreamOptions = {}): Asyn
   let pauseMs = DEFAULT_RETRY_MS
   let maxRetries = options.maxRetries
   for (let attempt = 0; ; attempt++) {
-    const response = await openStreamAfter(api, after, signal, maxRetries)
+    const response = await openStreamAfter(api, options, after, maxRetries)
     maxRetries = Infinity
     onOpen?.()
     let reason = new NetworkError('The event stream has ended')
@@ -53,7 +55,7 @@ export async function* streamEvents(api: Api, options: StreamOptions = {}): Asyn
 const readResponse = ({ body }: Response, signal?: AbortSignal): AsyncGenerator<Frame> =>
   readFrames(body!, { idleTimeoutMs: IDLE_TIMEOUT_MS, signal })
 
-function openStreamAfter(api: Api, after: string | null, signal?: AbortSignal, maxRetries?: number): Promise<Response> {
+function openStreamAfter(api: Api, { labelSelector, signal }: StreamOptions, after: string | null, maxRetries?: number): Promise<Response> {
   const headers = { accept: 'text/event-stream, application/problem+json', ...(after !== null && { 'last-event-id': after }) }
-  return api.openStream({ method: 'GET', path: '/events', headers }, { signal, maxRetries })
+  return api.openStream({ method: 'GET', path: '/events', query: { labelSelector }, headers }, { signal, maxRetries })
 }

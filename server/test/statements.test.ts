@@ -45,7 +45,7 @@ test('every statement can be prepared and returns what its row type says', async
   for (const statement of statements) wrong.push(...(await check(statement)))
   expect(wrong).toEqual([])
   expect(statements.length).toBeGreaterThan(400)
-})
+}, 600_000) // it reads the types of the whole server
 
 test('a row type that is wrong is found', async () => {
   const { statements } = findStatements(project, (file) => file === PLANTED)

@@ -1,7 +1,7 @@
 import type { Event } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { omitUndefined } from '../options.ts'
+import { omitUndefined, SELECTOR, selectorOf } from '../options.ts'
 import { escapeJson, paintOn, sanitizeTerminal, type Paint } from '../style.ts'
 
 const renderEvent = (event: Event, paint: Paint): string =>
@@ -40,30 +40,35 @@ function describeSubject(data: EventSubject): string {
   return data.reason ? `${subject} (${data.reason})` : subject
 }
 
-const tail = defineCommand<{ after?: string }>({
+const tail = defineCommand<{ after?: string; selector?: string }>({
   name: 'tail',
   description: 'stream events as they happen; -o json prints one JSON object per line',
-  options: [['--after <cursor>', 'start after this cursor; 0 replays all events']],
+  options: [['--after <cursor>', 'start after this cursor; 0 replays all events'], SELECTOR],
   example: 'event tail -o json | jq .type',
-  async run(ctx, { after, output }) {
+  async run(ctx, { after, output, ...options }) {
     const { stdout, env } = ctx.io
     const paint = paintOn(stdout, env)
-    for await (const each of ctx.berth.events.stream({ after, onReconnect: ({ message }) => ctx.printNote(message) })) {
+    for await (const each of ctx.berth.events.stream({
+      after,
+      ...selectorOf(options),
+      onReconnect: ({ message }) => ctx.printNote(message),
+    })) {
       if (output === 'json') stdout.write(`${escapeJson(each)}\n`)
       else stdout.write(`${output === 'name' ? sanitizeTerminal(each.id) : renderEvent(each, paint)}\n`)
     }
   },
 })
 
-const list = defineCommand<{ after?: string }>({
+const list = defineCommand<{ after?: string; selector?: string }>({
   name: 'list',
   description: 'list events, oldest first',
-  options: [['--after <cursor>', 'only events after this cursor']],
+  options: [['--after <cursor>', 'only events after this cursor'], SELECTOR],
   limits: true,
   example: 'event list --after 42 --limit 20',
-  async run(ctx, { after, limit }) {
-    const events: Event[] = limit === undefined ? [] : await ctx.berth.events.page(omitUndefined({ after, limit }))
-    if (limit === undefined) for await (const each of ctx.berth.events.list(omitUndefined({ after }))) events.push(each)
+  async run(ctx, { after, limit, ...options }) {
+    const filter = { after, ...selectorOf(options) }
+    const events: Event[] = limit === undefined ? [] : await ctx.berth.events.page(omitUndefined({ ...filter, limit }))
+    if (limit === undefined) for await (const each of ctx.berth.events.list(omitUndefined(filter))) events.push(each)
     else if (events.length === limit) ctx.printNote(`There may be more: --after ${events.at(-1)!.cursor}`)
     return {
       data: events,

@@ -3637,6 +3637,8 @@ export interface operations {
                 /** @description The cursor of the last event already seen; left out, the list begins with the oldest event and a stream with the next one */
                 after?: string;
                 limit?: number;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;

@@ -13,9 +13,12 @@ export class Events extends Resource {
   }
 
   /** All events after a cursor, up to now. */
-  async *list({ after, limit = MAX_PAGE_SIZE }: Query<'listEvents'> = {}, options?: CallOptions): AsyncGenerator<Event, void, undefined> {
+  async *list(
+    { after, limit = MAX_PAGE_SIZE, ...filter }: Query<'listEvents'> = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Event, void, undefined> {
     for (let cursor = after; ;) {
-      const events = await this.page({ after: cursor, limit }, options)
+      const events = await this.page({ ...filter, after: cursor, limit }, options)
       yield* events
       if (events.length < limit) return
       cursor = events.at(-1)!.cursor

@@ -42,6 +42,31 @@ describe('GET /events', () => {
     expect((await customer.get('/events?after=999999999999999999')).body.data).toEqual([])
   })
 
+  test('lists only events of what a labelSelector selects, by the labels of that time', async () => {
+    const customer = await app.given.customer()
+    const labelled = (type: 'vm.started' | 'volume.created', labels: Record<string, string>) => {
+      const { data } = sampleEvent(customer.accountId, type) as { data: { vm?: object; volume?: object } }
+      const resource = data.vm ? { vm: { ...data.vm, labels } } : { volume: { ...data.volume, labels } }
+      return app.db.tx((tx) =>
+        recordEvent(tx, app.deps, { accountId: customer.accountId, type, data: { ...data, ...resource } } as Parameters<
+          typeof recordEvent
+        >[2]),
+      )
+    }
+    await labelled('vm.started', { env: 'prod' })
+    await labelled('volume.created', { env: 'test' })
+    await happen(customer.accountId, 'ticket.reply')
+    await labelled('vm.started', { env: 'prod', tier: 'web' })
+    const listed = async (query: string) =>
+      (await customer.get(`/events?${query}`)).body.data.map((each: { cursor: string }) => each.cursor) as string[]
+    expect(await listed('labelSelector=env%3Dprod')).toEqual(['1', '4'])
+    expect(await listed('labelSelector=env%3Dprod&after=1&limit=1')).toEqual(['4'])
+    expect(await listed('labelSelector=env!%3Dprod')).toEqual(['2', '3'])
+    expect(await listed('labelSelector=!env')).toEqual(['3'])
+    const { status, body } = await customer.get('/events?labelSelector=env%20is%20prod')
+    expect([status, body.error]).toEqual([400, expect.stringContaining('"env is prod" is not understood')])
+  })
+
   test('shows an account its own events only', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     await happen(stranger.accountId, 'vm.started')

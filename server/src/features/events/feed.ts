@@ -4,7 +4,8 @@ import { Readable } from 'node:stream'
 import { shareOf } from '../../http/api/principal.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { EVENTS, eventsAfter, lastNumber, type EventRow } from './sql.ts'
+import { parseSelector } from '../labels/service.ts'
+import { EVENTS, lastNumber, markedEventsAfter, type EventRow } from './sql.ts'
 import { toEvent } from './view.ts'
 
 /** Keep-alive interval of an idle stream; also the longest delay of an event whose notification was lost. */
@@ -14,15 +15,16 @@ const MAX_MS = 15 * 60_000
 const STREAMS_PER_SHARE = 10
 const ROWS_AT_A_TIME = 100
 
+export interface Followed {
+  accountId: string
+  /** Whose streams are limited together. */
+  payerId?: string
+  labelSelector?: string | undefined
+}
+
 export interface EventFeed {
   /** `after` is a cursor; null starts at the newest event. The stream ends when `isAdmitted` returns false. */
-  stream(
-    accountId: string,
-    after: string | null,
-    signal: AbortSignal,
-    isAdmitted?: () => Promise<boolean>,
-    payerId?: string,
-  ): Promise<Readable>
+  stream(of: Followed, after: string | null, signal: AbortSignal, isAdmitted?: () => Promise<boolean>): Promise<Readable>
   /** Ends every stream. */
   close(): Promise<void>
 }
@@ -42,7 +44,8 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
       }))
 
   return {
-    async stream(accountId, after, signal, isAdmitted = async () => true, payerId = accountId) {
+    async stream({ accountId, payerId = accountId, labelSelector }, after, signal, isAdmitted = async () => true) {
+      if (labelSelector !== undefined) parseSelector(labelSelector) // refused before the stream begins
       const share = shareOf({ accountId, payerId })
       const count = counts.get(share) ?? 0
       if (count >= STREAMS_PER_SHARE)
@@ -61,7 +64,10 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
       try {
         await listen()
         const from = after === null ? await lastNumber(db, accountId) : BigInt(after)
-        return Readable.from(follow(db, { accountId, from, isAdmitted }, bell, heartbeatMs), { objectMode: false }).once('close', leave)
+        return Readable.from(follow(db, { accountId, labelSelector, from, isAdmitted }, bell, heartbeatMs), { objectMode: false }).once(
+          'close',
+          leave,
+        )
       } catch (error) {
         leave()
         throw error
@@ -79,21 +85,30 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
 
 interface Follower {
   accountId: string
+  labelSelector: string | undefined
   from: bigint
   isAdmitted: () => Promise<boolean>
 }
 
-async function* follow(db: Db, { accountId, from, isAdmitted }: Follower, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
+async function* follow(db: Db, follower: Follower, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
+  const { accountId, labelSelector, from, isAdmitted } = follower
   yield `retry: 2000\nid: ${from}\n\n` // sends the cursor first: a client that disconnects before the first event resumes here
   for (let cursor = from; !bell.signal.aborted;) {
     const rung = bell.next(heartbeatMs) // subscribe before reading: a later commit rings
-    const events = await eventsAfter(db, accountId, cursor, ROWS_AT_A_TIME)
+    const events = await markedEventsAfter(db, accountId, cursor, ROWS_AT_A_TIME, labelSelector)
     const quiet = events.length === 0 && (await rung) === 'quiet'
     if ((events.length > 0 || quiet) && !(await isAdmitted())) return
-    if (events.length > 0) yield events.map(toFrame).join('')
+    if (events.length > 0) yield toFrames(events)
     else if (quiet) yield ': still here\n\n'
     cursor = events.at(-1)?.number ?? cursor
   }
+}
+
+/** Ends with the cursor of the last one read, from which the client resumes. */
+function toFrames(events: (EventRow & { is_selected: boolean })[]): string {
+  const frames = events.filter((event) => event.is_selected).map(toFrame)
+  const last = events.at(-1)!
+  return [...frames, ...(last.is_selected ? [] : [`id: ${last.number}\n\n`])].join('')
 }
 
 const toFrame = (row: EventRow): string => `id: ${row.number}\nevent: ${row.type}\ndata: ${JSON.stringify(toEvent(row))}\n\n`

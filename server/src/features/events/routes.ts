@@ -23,10 +23,10 @@ const declareRoutes = (api: Api, { db, feed }: Deps, Event: ReturnType<typeof ev
       query: EventsQuery,
       data: Type.Array(Event),
     },
-    async ({ principal: { accountId, payerId }, query: { after, limit }, request }, reply) => {
-      if (!wantsStream(request)) return listEvents(db, accountId, after ?? '0', limit)
+    async ({ principal: { accountId, payerId }, query: { after, limit, labelSelector }, request }, reply) => {
+      if (!wantsStream(request)) return listEvents(db, accountId, after ?? '0', limit, labelSelector)
       const from = lastSeen(request) ?? after ?? null
-      const stream = await feed.stream(accountId, from, goneSignal(reply), () => request.isStillAuthorized(), payerId)
+      const stream = await feed.stream({ accountId, payerId, labelSelector }, from, goneSignal(reply), () => request.isStillAuthorized())
       // Set only now, because errors are JSON. `connection: close` lets a stopping server finish without waiting for keep-alive.
       reply.type('text/event-stream').headers({ 'x-accel-buffering': 'no', connection: 'close' })
       return stream

@@ -1,3 +1,4 @@
+import { labelQuery } from '../labels/schema.ts'
 import { object, oneOf, Timestamp, Type, type Static, type TSchema } from '../../http/api/schema.ts'
 
 export const CURSOR = '^\\d{1,18}$'
@@ -11,6 +12,7 @@ const Cursor = Type.String({
 export const EventsQuery = {
   after: Type.Optional(Cursor),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  ...labelQuery,
 }
 
 /**

@@ -20,5 +20,5 @@ export async function recordEvent(tx: Tx, { clock, hooks }: EventDeps, { account
   return row
 }
 
-export const listEvents = async (db: Queries, accountId: string, after: string, limit: number): Promise<Event[]> =>
-  (await eventsAfter(db, accountId, BigInt(after), limit)).map(toEvent)
+export const listEvents = async (db: Queries, accountId: string, after: string, limit: number, labelSelector?: string): Promise<Event[]> =>
+  (await eventsAfter(db, accountId, BigInt(after), limit, labelSelector)).map(toEvent)

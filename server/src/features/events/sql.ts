@@ -1,4 +1,5 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -25,10 +26,19 @@ export const insertEvent = (tx: Tx, event: UnnumberedEvent) =>
     from counter, pg_notify(${EVENTS}, ${event.account_id})
     returning ${allColumns('events')}`)
 
-export const eventsAfter = (db: Queries, accountId: string, after: bigint, limit: number) =>
-  db.many<EventRow>(
-    sql`select ${allColumns('events')} from events where account_id = ${accountId} and number > ${after} order by number limit ${limit}`,
-  )
+/** Of what the event is about, as it was then: of the VM where the event shows one. */
+const LABELS = sql`coalesce(coalesce(nullif(data -> 'vm', 'null'), data -> 'volume', data -> 'image', data -> 'address') -> 'labels', '{}')`
+
+export const eventsAfter = (db: Queries, accountId: string, after: bigint, limit: number, labelSelector?: string) =>
+  db.many<EventRow>(sql`
+    select ${allColumns('events')} from events where account_id = ${accountId} and number > ${after} ${selectedBy(LABELS, labelSelector)}
+    order by number limit ${limit}`)
+
+/** Those that the selector does not select too: a stream has passed them. */
+export const markedEventsAfter = (db: Queries, accountId: string, after: bigint, limit: number, labelSelector?: string) =>
+  db.many<EventRow & { is_selected: boolean }>(sql`
+    select ${allColumns('events')}, (true ${selectedBy(LABELS, labelSelector)}) as is_selected
+    from events where account_id = ${accountId} and number > ${after} order by number limit ${limit}`)
 
 /** The number of the account's newest event, 0 before the first. */
 export const lastNumber = async (db: Queries, accountId: string): Promise<bigint> =>

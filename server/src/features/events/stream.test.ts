@@ -112,6 +112,27 @@ describe('GET /events as a stream', () => {
     await expect.poll(() => second.events().map(({ event }) => event), SOON).toEqual(['vm.restarted'])
   })
 
+  test('sends only what a labelSelector selects, and resumes after all that it has passed', async () => {
+    const customer = await app.given.customer()
+    const stream = await follow(customer.token, { query: '?after=0&labelSelector=env%3Dprod' })
+    const sample = sampleEvent(customer.accountId, 'vm.started') as { data: { vm: object } }
+    const start = (labels: object) =>
+      app.db.tx((tx) =>
+        recordEvent(tx, app.deps, {
+          ...sample,
+          data: { ...sample.data, vm: { ...sample.data.vm, labels } },
+        } as Parameters<typeof recordEvent>[2]),
+      )
+    await start({ env: 'test' })
+    await start({ env: 'prod' })
+    await happen(customer.accountId, 'ticket.reply')
+    await expect.poll(stream.text, SOON).toMatch(/\nid: 3\n\n$/)
+    expect(stream.text()).not.toContain('"test"')
+    expect([...stream.text().matchAll(/^event: (.*)$/gm)].map(([, type]) => type)).toEqual(['vm.started'])
+    const refused = await customer.get('/events?labelSelector=env%20is%20prod', { accept: 'text/event-stream' })
+    expect(refused.status).toBe(400)
+  })
+
   test('sends an account its own events only', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const stream = await follow(customer.token)
@@ -140,7 +161,7 @@ describe('GET /events as a stream', () => {
   test('sends keep-alives while idle', async () => {
     const customer = await app.given.customer()
     const feed = openEventFeed(app.db, 20)
-    const stream = await feed.stream(customer.accountId, null, new AbortController().signal)
+    const stream = await feed.stream({ accountId: customer.accountId }, null, new AbortController().signal)
     let text = ''
     stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
     await expect.poll(() => text, SOON).toMatch(/^retry: 2000\nid: 0\n\n(: still here\n\n){2,}$/)
@@ -162,7 +183,7 @@ describe('GET /events as a stream', () => {
     const customer = await app.given.customer()
     const feed = openEventFeed(app.db, 20)
     let admitted = true
-    const stream = await feed.stream(customer.accountId, null, new AbortController().signal, async () => admitted)
+    const stream = await feed.stream({ accountId: customer.accountId }, null, new AbortController().signal, async () => admitted)
     stream.resume()
     admitted = false
     await once(stream, 'end')

@@ -55,7 +55,7 @@ describe('the limits of an account', () => {
     await app.db.run(sql`delete from idempotency_keys where account_id = ${other.accountId}`)
 
     const stopping = new AbortController()
-    const open = (accountId: string) => app.deps.feed.stream(accountId, '0', stopping.signal, undefined, payer.accountId)
+    const open = (accountId: string) => app.deps.feed.stream({ accountId, payerId: payer.accountId }, '0', stopping.signal)
     for (let i = 0; i < 10; i++) (await open((i % 2 === 0 ? other : project).accountId)).resume()
     for (const who of [project, other]) await expect(open(who.accountId)).rejects.toThrow(/10 event streams/)
     for (let i = 0; i < 10; i++) (await open(payer.accountId)).resume()

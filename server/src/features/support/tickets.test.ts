@@ -145,7 +145,7 @@ describe('staff reply', () => {
     expect(verified(secret, target.received[0]!)).toMatchObject({ type: 'ticket.reply', data })
     expect((await customer.get('/events')).body.data).toMatchObject([{ type: 'ticket.reply', data }])
     const stopping = new AbortController()
-    const stream = await app.deps.feed.stream(customer.accountId, '0', stopping.signal)
+    const stream = await app.deps.feed.stream({ accountId: customer.accountId }, '0', stopping.signal)
     let text = ''
     for await (const chunk of stream) if ((text += String(chunk)).includes('data:')) break
     stopping.abort()
