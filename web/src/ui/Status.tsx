@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { statusNames } from '../words/words.ts'
 import { formatConstant } from './format.ts'
 import css from './status.module.css'
 
@@ -44,7 +45,10 @@ export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) 
   </span>
 )
 
+/** A status that this dashboard does not know is shown by its constant. */
+export const statusName = (status: string): string => statusNames[status] ?? formatConstant(status)
+
 /** `working`: the status of an action, where RUNNING means in progress. */
 export const StatusBadge = ({ status, working = false }: { status: string; working?: boolean }) => (
-  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{formatConstant(status)}</Status>
+  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{statusName(status)}</Status>
 )

@@ -2,6 +2,7 @@
 import type { Action } from '@berth/sdk'
 import { formatDuration, formatConstant } from './format.ts'
 import { Icon, type IconName } from './Icon.tsx'
+import { statusName } from './Status.tsx'
 import { stepNames } from '../words/words.ts'
 import css from './steps.module.css'
 import { useNow } from './Time.tsx'
@@ -27,7 +28,7 @@ export function Steps({ steps }: { steps: readonly Step[] }) {
             <span className={css['mark']}>{mark && <Icon name={mark} size={12} />}</span>
             <span className={css['name']}>
               {stepNames[step.name] ?? formatConstant(step.name.replaceAll('-', ' '))}
-              <span className="hidden">{` ${formatConstant(step.status)}`}</span>
+              <span className="hidden">{` ${statusName(step.status)}`}</span>
             </span>
             <span className={css['time']}>{step.startedAt && formatDuration(lengthOf(step, now))}</span>
           </li>

@@ -7,9 +7,11 @@ import type { Translated } from './translated.ts'
 const words: Translated<typeof en> = language === 'de' ? await import('./de/index.ts') : await import('./en/index.ts')
 
 export const {
+  actionTitles,
   addressMessages,
   alertMessages,
   auditMessages,
+  backupTypes,
   bandwidthMessages,
   budgetMessages,
   commonMessages,
@@ -17,6 +19,7 @@ export const {
   eventMessages,
   eventSentences,
   firewallMessages,
+  healthCounts,
   homeMessages,
   imageMessages,
   labelMessages,
@@ -31,6 +34,7 @@ export const {
   shellMessages,
   signInMessages,
   sshKeyMessages,
+  statusNames,
   stepNames,
   ticketMessages,
   unitMessages,

@@ -1,6 +1,6 @@
 import { MultiSelect, NumberInput, SegmentedControl } from '@mantine/core'
 import type { Plan } from '@berth/sdk'
-import { formatDisk, formatMoney, formatRam, formatSpeed, formatTraffic } from '../../ui/format.ts'
+import { formatMoney, formatSize, formatSpeed, formatTraffic } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
 import { createVmMessages as w } from '../../words/words.ts'
 import { Choice } from './Choice.tsx'
@@ -82,7 +82,7 @@ const PlanCard = ({ plan, obstacle }: { plan: Plan; obstacle: string | null }) =
   <>
     <span className={css['optionName']}>{plan.name}</span>
     <span className={css['optionText']}>
-      {plan.vcpu} vCPU · {formatRam(plan.ram)} · {formatDisk(plan.disk)}
+      {formatSize({ ...plan, dedicatedCpu: false })}
       <br />
       {w.traffic(formatTraffic(plan.bandwidth))} · {formatSpeed(plan.networkSpeed)}
       {plan.dedicatedCpu && (

@@ -4,7 +4,8 @@ import { useParams } from '@tanstack/react-router'
 import { useWrite } from '../../api/client.ts'
 import { operatorRequest, operatorActionQuery, type OperatorActionDetails } from '../../api/operator.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { formatDuration, formatConstant } from '../../ui/format.ts'
+import { actionTitle } from '../../ui/action-title.ts'
+import { formatDuration } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Facts, Page } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -54,7 +55,7 @@ function ActionView({ action }: { action: OperatorActionDetails }) {
   )
   return (
     <Page
-      title={formatConstant(action.action)}
+      title={actionTitle(action.action)}
       about={<ActionStatus action={action} />}
       above={<TextLink to="/operator/actions">{w.back}</TextLink>}
       actions={again}

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { operatorActionsQuery, type OperatorAction } from '../../api/operator.ts'
-import { formatConstant } from '../../ui/format.ts'
+import { actionTitle } from '../../ui/action-title.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
-import { Status, StatusBadge } from '../../ui/Status.tsx'
+import { Status, StatusBadge, statusName } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -21,7 +21,7 @@ const COLUMNS: Column<OperatorAction>[] = [
     head: w.action,
     cell: ({ id, action }) => (
       <TextLink to="/operator/actions/$actionId" params={{ actionId: id }}>
-        {formatConstant(action)}
+        {actionTitle(action)}
       </TextLink>
     ),
   },
@@ -50,7 +50,7 @@ export default function Actions() {
   const { status, page, limit } = search
   const query = status === CLEANUP_FAILED ? { cleanupFailed: true } : { status: STATUSES.find((each) => each === status) }
   const actions = useQuery(operatorActionsQuery({ page, limit, ...query }))
-  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)])), [CLEANUP_FAILED]: w.cleanupRequired }
+  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, statusName(each)])), [CLEANUP_FAILED]: w.cleanupRequired }
   const choose = <StatusFilter label={w.filter} status={status} choices={choices} />
   return (
     <Page title={w.title} about={w.about} actions={choose}>

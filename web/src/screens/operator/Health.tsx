@@ -6,7 +6,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorMessages } from '../../words/words.ts'
+import { healthCounts, operatorMessages } from '../../words/words.ts'
 
 const w = operatorMessages.health
 
@@ -38,7 +38,7 @@ export default function Health() {
             <Card title={w.counts}>
               <Facts
                 facts={counts.map(({ name, count, isAlert }) => [
-                  formatConstant(name.replace(/[A-Z]/g, ' $&')).replace(/\bvms\b/, 'VMs'),
+                  healthCounts[name] ?? formatConstant(name.replace(/[A-Z]/g, ' $&')),
                   <Count key="" name={name} count={count} isAlert={isAlert} />,
                 ])}
               />

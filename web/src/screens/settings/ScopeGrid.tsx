@@ -58,7 +58,7 @@ export function ScopeGrid({ scopes, chosen, onChange }: Props) {
                 <Checkbox
                   key={scope}
                   size="xs"
-                  label={verb}
+                  label={w.verbs[verb] ?? verb}
                   aria-label={scope}
                   checked={chosen.has(scope)}
                   onChange={(event) => set([scope], event.currentTarget.checked)}

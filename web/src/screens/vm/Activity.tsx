@@ -3,7 +3,8 @@ import type { Action, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { vmActionsQuery } from '../../queries/vms.ts'
-import { formatDuration, formatConstant } from '../../ui/format.ts'
+import { actionTitle } from '../../ui/action-title.ts'
+import { formatDuration } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
@@ -42,7 +43,7 @@ function ActionEntry({ action }: { action: Action }) {
         <span className={css['chevron']} data-open={open}>
           <Icon name="right" size={14} />
         </span>
-        <strong>{formatConstant(action.action)}</strong>
+        <strong>{actionTitle(action.action)}</strong>
         <StatusBadge status={action.status} working />
         <span className={css['entryTime']}>
           <Time at={action.createdAt} />

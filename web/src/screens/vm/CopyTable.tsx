@@ -5,7 +5,7 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages, imageMessages, labelMessages, vmMessages } from '../../words/words.ts'
+import { backupTypes, commonMessages, imageMessages, labelMessages, vmMessages } from '../../words/words.ts'
 import { disabledReason } from './ActionButton.tsx'
 
 const w = vmMessages.copies
@@ -47,7 +47,9 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onNewVm, onScreen
       truncate: ({ name, description }) => [name, description].filter(Boolean).join(': '),
       cell: (copy) => <Named copy={copy} />,
     },
-    ...(kind === 'backups' ? [{ head: w.type, cell: (copy: Copy) => formatConstant(copy.type ?? '') }] : []),
+    ...(kind === 'backups'
+      ? [{ head: w.type, cell: (copy: Copy) => backupTypes[copy.type ?? ''] ?? formatConstant(copy.type ?? '') }]
+      : []),
     { head: commonMessages.status, cell: (copy) => <StatusBadge status={copy.status} working /> },
     { head: w.size, cell: (copy) => formatBytes(copy.size), right: true },
     ...(kind === 'backups' ? [{ head: w.proof.column, cell: (copy: Copy) => <Proof copy={copy} /> }] : []),

@@ -41,7 +41,7 @@ export const createVmMessages: Translated<typeof en> = {
   ramHint: '512 bis 262144 in Schritten von 256',
   disk: 'Speicherplatz (GiB)',
   diskHint: '5 bis 4096',
-  traffic: (text) => `${text} Traffic`,
+  traffic: (text) => `Traffic: ${text}`,
   replicated: 'Replizierter Speicher',
   dedicatedCpu: 'Dedizierte CPUs',
   login: 'Name und Anmeldung',
