@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runQuietly, step } from './progress.mjs'
 
-const SOURCES = ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'sdk/src', 'package-lock.json']
+const SOURCES = ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/build', 'sdk/src', 'package-lock.json']
 const BUILT = 'web/dist/index.html'
 
 export async function buildDashboard(root) {

@@ -1,4 +1,7 @@
-import '@mantine/core/styles.css'
+import './design/elements.css'
+import '@mantine/core/styles/baseline.layer.css'
+import '@mantine/core/styles/default-css-variables.layer.css'
+import '@mantine/core/styles/global.layer.css'
 import './design/tokens.css'
 import './design/fonts.css'
 import './base.css'

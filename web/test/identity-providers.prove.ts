@@ -7,7 +7,7 @@ import { CLIENT, realProvider } from '../../server/test/openid-provider.ts'
 import { scratchFolder } from '../../server/test/scratch-folder.ts'
 import { violations } from './axe.ts'
 import { openBrowser, type BrowserVisit } from './browser.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading } from './page-actions.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, signOut } from './page-actions.ts'
 import { OWNER, startProduct } from './product.ts'
 
 const STEP_MS = 30_000
@@ -32,8 +32,8 @@ describe('an identity provider', async () => {
     await page.getByPlaceholder('and password').fill('any')
     await page.getByRole('button', { name: 'Sign-in' }).click()
   }
-  const signOut = async ({ page }: BrowserVisit): Promise<void> => {
-    await button(page, 'Sign out').click()
+  const leave = async ({ page }: BrowserVisit): Promise<void> => {
+    await signOut(page)
     await expectShown(heading(page, 'Sign in'))
   }
   const toSecurity = async ({ page }: BrowserVisit): Promise<void> => {
@@ -65,7 +65,7 @@ describe('an identity provider', async () => {
     await expectShown(guest.page.getByText('grace@id.example'))
     const cookies = await guest.context.cookies(product.origin)
     expect(cookies.map(({ name, sameSite, httpOnly }) => [name, sameSite, httpOnly])).toEqual([['berth', 'Strict', true]])
-    await signOut(guest)
+    await leave(guest)
     // Signing out ends the session here, not the one there.
     await button(guest.page, 'Sign in with Example Inc.').click()
     await expectShown(heading(guest.page, /Hello/))
@@ -98,7 +98,7 @@ describe('an identity provider', async () => {
     const [recoveryCode = ''] = (await dialog(page).getByLabel('Recovery codes', { exact: true }).innerText()).split('\n')
     await dialog(page).getByLabel('I have saved this secret').check()
     await button(dialog(page), 'Done').click()
-    await signOut(owner)
+    await leave(owner)
     await button(page, 'Sign in with Example Inc.').click()
     await expectShown(page.getByText('Your account has two-factor authentication.'))
     await fill(page, { 'Authentication code': '000000' })

@@ -139,14 +139,35 @@ describe('keyboard operation', async () => {
     await expect.poll(() => focusedName(page)).toMatch(/^Search/)
   })
 
-  test('an operator finds VMs of all accounts, on a telephone too', async () => {
+  test('Enter before the answer opens what the text finds, not what the text before found', async () => {
+    await page.goto('/wallet')
+    await expectShown(heading(page, 'Wallet'))
+    await page.keyboard.press('Control+k')
+    await expectShown(search)
+    await page.keyboard.type('web')
+    await expectShown(page.getByRole('option', { name: /^web .*VM$/ }))
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('by-hand')
+    await page.keyboard.press('Enter')
+    await expectShown(heading(page, 'by-hand'))
+  })
+
+  test('pages of the documentation are found', async () => {
+    await page.keyboard.press('Control+k')
+    await expectShown(search)
+    await page.keyboard.type('upgrades')
+    await expectShown(page.getByRole('option', { name: /Upgrad.*Documentation$/i }))
+    await page.keyboard.press('Escape')
+  })
+
+  test('an operator finds their own VM once, on a telephone too', async () => {
     const size = page.viewportSize()!
     await page.setViewportSize({ width: 390, height: 844 })
     await page.emulateMedia({ colorScheme: 'dark' })
     await button(page, 'Search').click()
     await search.fill('by-hand')
-    await expectShown(page.getByRole('option', { name: /VM of an account$/ }))
-    await expectShown(page.getByRole('option', { name: /^by-hand/ }))
+    await expectShown(page.getByRole('option', { name: /^by-hand .*VM$/ }))
+    await expectShown(page.getByText('1 result', { exact: true }))
     expect(await violations(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
     await search.fill('no such thing')

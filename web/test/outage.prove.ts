@@ -1,7 +1,7 @@
 // A server that answers with errors, a lost connection and a session that ended.
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../../server/src/kernel/clock.ts'
-import { becomeFundedOwner, button, expectShown, fill, go, heading } from './page-actions.ts'
+import { becomeFundedOwner, button, expectShown, fill, go, heading, signOut } from './page-actions.ts'
 import { openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
@@ -57,7 +57,7 @@ describe('the dashboard says so', async () => {
     await button(page, 'Sign in').click()
     await expectShown(heading(page, 'Create a virtual machine'))
     expect(await page.getByLabel('Hostname').inputValue()).toBe('half-way')
-    await button(page, 'Sign out').click()
+    await signOut(page)
     await expectShown(heading(page, 'Sign in'))
     expect(await page.getByText('Your session has ended.').count()).toBe(0)
   })

@@ -34,8 +34,18 @@ export const setHidden = (page: Page, hidden: boolean): Promise<void> =>
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
   }, hidden)
 
-/** Navigates with the main menu. */
-export const go = (page: Page, name: string): Promise<void> => link(page.getByRole('navigation', { name: 'Main' }), name).click()
+/** Navigates with the main menu, by way of the other area where the item is there. */
+export async function go(page: Page, name: string): Promise<void> {
+  const menu = page.getByRole('navigation', { name: 'Main' })
+  await expectShown(menu.getByRole('link'))
+  if ((await link(menu, name).count()) === 0) await page.getByRole('navigation', { name: 'Area' }).locator('a:not([aria-current])').click()
+  await link(menu, name).click()
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await button(page, 'Account menu').click()
+  await button(page, 'Sign out').click()
+}
 
 export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcome'>): Promise<void> {
   await page.goto(welcome)

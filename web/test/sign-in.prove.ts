@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { codeOf } from '../../server/test/dashboard-table.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { headerOf, smtpServer } from '../../server/test/smtp-server.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, link, setHidden } from './page-actions.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link, setHidden, signOut } from './page-actions.ts'
 import { violations } from './axe.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
@@ -42,8 +42,8 @@ describe('a new user', async () => {
     expect(to).toEqual([ADA.email])
     return /http:\S+#\w+/.exec(data.replaceAll('=\r\n', ''))![0]
   }
-  const signOut = async (on = page): Promise<void> => {
-    await button(on, 'Sign out').click()
+  const leave = async (on = page): Promise<void> => {
+    await signOut(on)
     await expectShown(heading(on, 'Sign in'))
   }
   const signIn = async (password: string, on = page): Promise<void> => {
@@ -65,7 +65,7 @@ describe('a new user', async () => {
     await fill(page, { Password: ADA.password })
     await button(page, 'Sign up').click()
     await expectShown(heading(page, /Hello/))
-    await signOut()
+    await leave()
   })
 
   test('sees nothing of the previous user in any tab', async () => {
@@ -73,14 +73,14 @@ describe('a new user', async () => {
     await setHidden(owner.page, true)
     const beside = await owner.context.newPage()
     await beside.goto('/')
-    await signOut(beside)
+    await leave(beside)
     await signIn(ADA.password, beside)
     await expectShown(heading(beside, /Hello/))
     await setHidden(owner.page, false)
     await expectShown(heading(owner.page, /Hello/))
     await expectShown(owner.page.getByText(ADA.email))
     expect(await owner.page.getByText(OWNER.email).count()).toBe(0)
-    await signOut(beside)
+    await leave(beside)
     await setHidden(owner.page, false)
     await expectShown(heading(owner.page, 'Sign in'))
   })
@@ -95,7 +95,7 @@ describe('a new user', async () => {
     await fill(page, { Password: NEXT })
     await button(page, 'Set password').click()
     await expectShown(heading(page, /Hello/))
-    await signOut()
+    await leave()
     await page.goto('about:blank')
     await page.goto(url)
     await fill(page, { Password: ADA.password })
@@ -123,7 +123,7 @@ describe('a new user', async () => {
     await dialog(page).getByLabel('I have saved this secret').check()
     await button(dialog(page), 'Done').click()
     await expectShown(page.getByText('10 recovery codes left'))
-    await signOut()
+    await leave()
     await signIn(NEXT)
     await fill(page, { 'Authentication code': '000000' })
     await button(page, 'Sign in').click()
@@ -131,7 +131,7 @@ describe('a new user', async () => {
     await fill(page, { 'Authentication code': codeOf(secret, new Date(Date.now() + STEP_MS)) })
     await button(page, 'Sign in').click()
     await expectShown(heading(page, /Hello/))
-    await signOut()
+    await leave()
   })
 
   test('signs in with a recovery code once and generates new ones', async () => {
@@ -151,7 +151,7 @@ describe('a new user', async () => {
     await page.getByLabel('I have saved this secret').check()
     await button(page, 'Done').click()
     await expectShown(page.getByText('10 recovery codes left'))
-    await signOut()
+    await leave()
     await byCode(recoveryCodes[1]!)
     await expectShown(page.getByText(/each recovery code works once/))
     expectNoProblems(guest)

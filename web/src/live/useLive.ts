@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { isNotable } from '../shell/notable.ts'
+import { createBatch } from './batch.ts'
 import { followFeed, type FeedState } from './feed.ts'
-
-const FLUSH_MS = 250
 
 /** Event type prefix → first element of the query keys to refetch. What is left of the own budget is in the session, and of the project's in the account. */
 const STALE_QUERIES: Record<string, string[]> = {
@@ -31,22 +31,16 @@ export function useLiveUpdates(): FeedState {
   const [state, setState] = useState<FeedState>('connecting')
   useEffect(() => {
     const stop = new AbortController()
-    const stale = new Set<string>()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const flush = (): void => {
-      timer = undefined
-      for (const key of stale) void client.invalidateQueries({ queryKey: [key] })
-      stale.clear()
-    }
+    const stale = createBatch((keys) => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))))
     const onEvent = ({ type }: { type: string }): void => {
       for (const key of [...(STALE_QUERIES[type.split('.')[0]!] ?? []), ...ALWAYS_STALE]) stale.add(key)
-      timer ??= setTimeout(flush, FLUSH_MS)
+      if (isNotable(type)) stale.add('notifications')
     }
     const onGap = (): void => void client.invalidateQueries()
     void followFeed({ onEvent, onState: setState, onGap }, stop.signal)
     return () => {
       stop.abort()
-      clearTimeout(timer)
+      stale.stop()
     }
   }, [client])
   return state

@@ -3,19 +3,24 @@ import type { Session } from '../api/session.ts'
 import { memberMessages as w } from '../words/words.ts'
 import { AuthLayout } from '../screens/sign-in/AuthLayout.tsx'
 import { TwoFactor } from '../screens/settings/Security.tsx'
+import { AccountSwitcher, SignOut } from './account-controls.tsx'
 import { Reauthenticate } from './Reauthenticate.tsx'
-import { UserMenu } from './UserMenu.tsx'
+import css from './account-menu.module.css'
 
-export const isBlocked = ({ account, user }: Session): boolean => account === null || (account.requireTwoFactor && !user.totpEnabled)
-
-export function Blocked({ session }: { session: Session }) {
+export default function Blocked({ session }: { session: Session }) {
   const { account, user } = session
   return (
     <>
       <AuthLayout
         title={account ? w.enrolTitle : w.noAccount}
         about={account ? w.enrolAbout(account.name || user.email) : w.noAccountAbout}
-        below={<UserMenu session={session} />}
+        below={
+          <>
+            {session.accounts.length > 1 && <AccountSwitcher session={session} />}
+            <div className={css['email']}>{user.email}</div>
+            <SignOut className={css['link']!} />
+          </>
+        }
       >
         {account && <TwoFactor />}
       </AuthLayout>

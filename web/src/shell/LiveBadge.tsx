@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useServerFailing } from '../api/server-health.ts'
 import type { FeedState } from '../live/feed.ts'
@@ -22,10 +21,8 @@ export function LiveBadge({ state: feed }: { state: FeedState }) {
   const isFailing = useServerFailing(useQueryClient().getQueryCache())
   const state: State = isFailing && feed !== 'offline' ? 'failing' : feed
   return (
-    <Tooltip label={ABOUT[state]}>
-      <output className={css['live']} data-state={state}>
-        <Status tone={TONES[state]}>{w[state]}</Status>
-      </output>
-    </Tooltip>
+    <output className={css['live']} data-state={state} title={ABOUT[state]}>
+      <Status tone={TONES[state]}>{w[state]}</Status>
+    </output>
   )
 }

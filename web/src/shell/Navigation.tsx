@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import type { Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { shellMessages as w } from '../words/words.ts'
-import { visibleGroups } from './navigation.ts'
+import { areaOf, startOf, visibleGroups, type Area } from './navigation.ts'
 import css from './shell.module.css'
 
 export function Navigation({ session, onPick }: { session: Session; onPick?: () => void }) {
@@ -16,7 +16,7 @@ export function Navigation({ session, onPick }: { session: Session; onPick?: () 
   }, [path])
   return (
     <nav ref={nav} aria-label={w.navigation} className={css['nav']}>
-      {visibleGroups(session).map(({ label, items }) => (
+      {visibleGroups(session, areaOf(path)).map(({ label, items }) => (
         <div key={label ?? ''} className={css['group']}>
           {label && <div className={css['groupLabel']}>{label}</div>}
           <ul>
@@ -30,6 +30,29 @@ export function Navigation({ session, onPick }: { session: Session; onPick?: () 
             ))}
           </ul>
         </div>
+      ))}
+    </nav>
+  )
+}
+
+const AREAS: Area[] = ['customer', 'operator']
+
+/** Between what an operator has as a customer and what they run. */
+export function AreaSwitch({ onPick }: { onPick?: () => void }) {
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  return (
+    <nav aria-label={w.areas} className={css['areas']}>
+      {AREAS.map((area) => (
+        <Link
+          key={area}
+          to={startOf(area)}
+          className={css['area']}
+          activeProps={{}}
+          aria-current={areaOf(path) === area ? 'true' : undefined}
+          onClick={onPick}
+        >
+          {w.areaNames[area]}
+        </Link>
       ))}
     </nav>
   )

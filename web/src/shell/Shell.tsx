@@ -1,68 +1,79 @@
-// The layout around every screen that requires a session.
-import { ActionIcon, Drawer } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+// The layout around every screen that requires a session: the bar at the top, the menu of the area at the side, on small screens in a drawer.
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import type { Session } from '../api/session.ts'
 import { useLiveUpdates } from '../live/useLive.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { commonMessages, shellMessages as w } from '../words/words.ts'
 import { Brand } from './Brand.tsx'
-import { LiveBadge } from './LiveBadge.tsx'
-import { Navigation } from './Navigation.tsx'
+import { areaOf } from './navigation.ts'
+import { AreaSwitch, Navigation } from './Navigation.tsx'
 import { Reauthenticate } from './Reauthenticate.tsx'
-import { Search } from './Search.tsx'
 import css from './shell.module.css'
-import { UserMenu } from './UserMenu.tsx'
+import { TopBar } from './TopBar.tsx'
 
 export function Shell({ session }: { session: Session }) {
   const live = useLiveUpdates()
-  const [opened, drawer] = useDisclosure(false)
+  const drawer = useRef<HTMLDialogElement>(null)
   const main = useFocusOnNavigation()
-  const below = (
-    <div className={css['below']}>
-      <a className={css['docs']} href="/docs/guides">
-        <Icon name="book" size={16} />
-        {w.guides}
-      </a>
-      <a className={css['docs']} href="/docs">
-        <Icon name="code" size={16} />
-        {w.docs}
-      </a>
-      <LiveBadge state={live} />
-      <UserMenu session={session} />
-    </div>
-  )
+  useAreaColour()
+  const close = (): void => drawer.current?.close()
   return (
     <div className={css['shell']}>
       <a href="#content" className={css['skip']}>
         {w.skip}
       </a>
+      <TopBar session={session} live={live} onMenu={() => drawer.current?.showModal()} />
       <aside className={css['side']}>
-        <div className={css['top']}>
-          <Brand />
-        </div>
         <Navigation session={session} />
-        {below}
+        <Docs />
       </aside>
-      <section className={css['bar']} aria-label={w.bar}>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={w.openMenu} aria-expanded={opened} onClick={drawer.open}>
-          <Icon name="menu" size={20} />
-        </ActionIcon>
-        <Brand size={24} />
-        <LiveBadge state={live} />
-        <Search session={session} />
-      </section>
-      <Drawer opened={opened} onClose={drawer.close} size={280} title={<Brand />} closeButtonProps={{ 'aria-label': commonMessages.close }}>
-        <Navigation session={session} onPick={drawer.close} />
-        {below}
-      </Drawer>
+      <dialog
+        ref={drawer}
+        className={css['drawer']}
+        aria-label={w.navigation}
+        onClick={(event) => event.target === event.currentTarget && close()}
+      >
+        <div className={css['drawerBody']}>
+          <div className={css['drawerTop']}>
+            <Brand size={24} />
+            <button type="button" className={css['iconButton']} aria-label={commonMessages.close} onClick={close}>
+              <Icon name="cross" />
+            </button>
+          </div>
+          {session.user.isOperator && <AreaSwitch onPick={close} />}
+          <Navigation session={session} onPick={close} />
+          <Docs />
+        </div>
+      </dialog>
       <main id="content" ref={main} tabIndex={-1} className={css['main']}>
         <Outlet />
       </main>
       <Reauthenticate totpEnabled={session.user.totpEnabled} />
     </div>
   )
+}
+
+const Docs = () => (
+  <div className={css['below']}>
+    <a className={css['docs']} href="/docs/guides">
+      <Icon name="book" size={16} />
+      {w.guides}
+    </a>
+    <a className={css['docs']} href="/docs">
+      <Icon name="code" size={16} />
+      {w.docs}
+    </a>
+  </div>
+)
+
+/** On the root, because dialogs and popovers are not within the shell. */
+function useAreaColour(): void {
+  const area = useRouterState({ select: (state) => areaOf(state.location.pathname) })
+  useLayoutEffect(() => {
+    document.documentElement.dataset['area'] = area
+    return () => void delete document.documentElement.dataset['area']
+  }, [area])
 }
 
 /** Moves the focus to the content after navigation, so that screen readers start at the top of the new screen. */

@@ -17,6 +17,11 @@ export interface NavGroup {
   items: NavItem[]
 }
 
+/** What is a customer's is apart from what runs the place: each has its own menu and colour. */
+export type Area = 'customer' | 'operator'
+
+export const areaOf = (path: string): Area => (/^\/operator(\/|$)/.test(path) ? 'operator' : 'customer')
+
 const item = (to: string, label: string, icon: IconName, scope: string | null = null, isOfPayer = false): NavItem => ({
   to,
   label,
@@ -25,7 +30,7 @@ const item = (to: string, label: string, icon: IconName, scope: string | null = 
   isOfPayer,
 })
 
-export const CUSTOMER: NavGroup[] = [
+const CUSTOMER: NavGroup[] = [
   { items: [item('/', w.items.home, 'home')] },
   {
     label: w.groups.compute,
@@ -47,43 +52,63 @@ export const CUSTOMER: NavGroup[] = [
     ],
   },
   {
+    label: w.groups.watch,
+    items: [
+      item('/alerts', w.items.alerts, 'warning', 'alerts:read'),
+      item('/events', w.items.events, 'pulse', 'events:read'),
+      item('/webhooks', w.items.webhooks, 'webhook', 'webhooks:read'),
+      item('/audit-log', w.items.audit, 'list', 'account:read'),
+    ],
+  },
+  {
     label: w.groups.account,
     items: [
       item('/wallet', w.items.wallet, 'wallet', 'wallet:read'),
-      item('/alerts', w.items.alerts, 'warning', 'alerts:read'),
-      item('/webhooks', w.items.webhooks, 'webhook', 'webhooks:read'),
-      item('/events', w.items.events, 'pulse', 'events:read'),
-      item('/tickets', w.items.tickets, 'buoy', 'tickets:read'),
       item('/projects', w.items.projects, 'layout', 'projects:read', true),
       item('/members', w.items.members, 'users', 'members:read'),
-      item('/audit-log', w.items.audit, 'list', 'account:read'),
+      item('/tickets', w.items.tickets, 'buoy', 'tickets:read'),
       item('/settings', w.items.settings, 'settings'),
     ],
   },
 ]
 
-export const OPERATOR: NavGroup = {
-  label: w.groups.operator,
-  items: [
-    item('/operator/hosts', w.items.hosts, 'server'),
-    item('/operator/capacity', w.items.capacity, 'chart'),
-    item('/operator/regions', w.items.regions, 'pin'),
-    item('/operator/pools', w.items.pools, 'globe'),
-    item('/operator/templates', w.items.templates, 'box'),
-    item('/operator/plans', w.items.plans, 'tag'),
-    item('/operator/accounts', w.items.accounts, 'users'),
-    item('/operator/actions', w.items.actions, 'pulse'),
-    item('/operator/orphaned-volumes', w.items.orphanedVolumes, 'lock'),
-    item('/operator/tickets', w.items.staffTickets, 'buoy'),
-    item('/operator/health', w.items.health, 'heart'),
-  ],
-}
+const OPERATOR: NavGroup[] = [
+  {
+    label: w.groups.fleet,
+    items: [
+      item('/operator/hosts', w.items.hosts, 'server'),
+      item('/operator/capacity', w.items.capacity, 'chart'),
+      item('/operator/regions', w.items.regions, 'pin'),
+      item('/operator/pools', w.items.pools, 'globe'),
+    ],
+  },
+  {
+    label: w.groups.customers,
+    items: [item('/operator/accounts', w.items.accounts, 'users'), item('/operator/tickets', w.items.staffTickets, 'buoy')],
+  },
+  {
+    label: w.groups.catalog,
+    items: [item('/operator/plans', w.items.plans, 'tag'), item('/operator/templates', w.items.templates, 'box')],
+  },
+  {
+    label: w.groups.operation,
+    items: [
+      item('/operator/health', w.items.health, 'heart'),
+      item('/operator/actions', w.items.actions, 'pulse'),
+      item('/operator/orphaned-volumes', w.items.orphanedVolumes, 'lock'),
+    ],
+  },
+]
 
-/** What the user may see in the account. */
-export function visibleGroups({ user, account }: Session): NavGroup[] {
+const AREAS: Record<Area, NavGroup[]> = { customer: CUSTOMER, operator: OPERATOR }
+
+/** What the user may see of an area in the account. */
+export function visibleGroups({ user, account }: Session, area: Area): NavGroup[] {
+  if (area === 'operator' && !user.isOperator) return []
   const isShown = ({ scope, isOfPayer }: NavItem): boolean =>
     (scope === null || (account?.scopes.includes(scope) ?? false)) && !(isOfPayer && account?.isProject)
-  return (user.isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER)
-    .map((group) => ({ ...group, items: group.items.filter(isShown) }))
-    .filter(({ items }) => items.length > 0)
+  return AREAS[area].map((group) => ({ ...group, items: group.items.filter(isShown) })).filter(({ items }) => items.length > 0)
 }
+
+/** Where an area begins. */
+export const startOf = (area: Area): string => AREAS[area][0]!.items[0]!.to

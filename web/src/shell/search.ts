@@ -1,7 +1,8 @@
-// What the search of the top bar finds: screens by their names, and what the API answers.
+// What the search of the top bar finds: screens and pages of the documentation by their names, and what the API answers.
 import type { SearchResult } from '@berth/sdk'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { berth } from '../api/berth.ts'
+import { docsQuery } from '../queries/docs.ts'
 import { accountsQuery, hostsQuery, operatorVmsQuery } from '../api/operator.ts'
 import type { Session } from '../api/session.ts'
 import { shellMessages } from '../words/words.ts'
@@ -10,6 +11,7 @@ import { visibleGroups } from './navigation.ts'
 
 const w = shellMessages.search
 const MOST_OF_OPERATOR = 5
+const MOST_OF_DOCS = 5
 
 export interface Found {
   key: string
@@ -20,6 +22,8 @@ export interface Found {
   to: string
   /** Of a page with tabs. */
   tab?: string
+  /** No screen: the page is left. */
+  isOutside?: true
 }
 
 /** Where it is shown. */
@@ -62,26 +66,49 @@ const searchQuery = (q: string) =>
 export function useSearch(session: Session, text: string, settled: string) {
   const own = useQuery(searchQuery(settled))
   const operator = useOperatorSearch(session.user.isOperator, settled)
+  const docs = useQuery(docsQuery).data ?? []
   const has = (name: string): boolean => name.toLowerCase().includes(text.toLowerCase())
-  const screens = visibleGroups(session).flatMap(({ items }) =>
+  const groups = [...visibleGroups(session, 'customer'), ...visibleGroups(session, 'operator')]
+  const screens = groups.flatMap(({ items }) =>
     items
       .filter(({ label }) => has(label))
       .map(({ to, label, icon }): Found => ({ key: to, name: label, detail: null, kind: w.screen, icon, to })),
   )
-  const things = text === '' ? [] : [...(own.data ?? []).map(toFound), ...operator]
-  return { found: [...screens, ...things], isBusy: own.isFetching || text !== settled, error: own.error }
+  const pages = docs
+    .filter(({ title }) => text !== '' && has(title))
+    .slice(0, MOST_OF_DOCS)
+    .map(({ title, path, section }): Found => ({
+      key: path,
+      name: title,
+      detail: section,
+      kind: w.guide,
+      icon: 'book',
+      to: path,
+      isOutside: true,
+    }))
+  const mine = text === '' ? [] : (own.data ?? [])
+  const ofOthers = text === '' ? [] : operator.found.filter(({ key }) => !mine.some(({ kind, id }) => kind === 'vm' && key === keyOfVm(id)))
+  return {
+    found: [...screens, ...mine.map(toFound), ...ofOthers, ...pages],
+    /** How many of the first follow the text already. */
+    known: screens.length,
+    isBusy: text !== settled || own.isFetching || operator.isFetching,
+    error: own.error,
+  }
 }
 
+const keyOfVm = (id: string): string => `vm of account ${id}`
+
 /** Those of all accounts. */
-function useOperatorSearch(isOperator: boolean, q: string): Found[] {
+function useOperatorSearch(isOperator: boolean, q: string): { found: Found[]; isFetching: boolean } {
   const enabled = isOperator && q !== ''
   const query = { q, limit: MOST_OF_OPERATOR }
-  const hosts = useQuery({ ...hostsQuery, enabled }).data ?? []
-  const accounts = useQuery({ ...accountsQuery(query), enabled }).data?.items ?? []
-  const vms = useQuery({ ...operatorVmsQuery(query), enabled }).data?.items ?? []
-  if (!enabled) return []
+  const { data: hosts = [] } = useQuery({ ...hostsQuery, enabled })
+  const { data: accounts, isFetching: looksForAccounts } = useQuery({ ...accountsQuery(query), enabled, refetchInterval: false })
+  const { data: vms, isFetching: looksForVms } = useQuery({ ...operatorVmsQuery(query), enabled, refetchInterval: false })
+  if (!enabled) return { found: [], isFetching: false }
   const isSought = ({ name, id }: { name: string; id: string }): boolean => id === q || name.toLowerCase().includes(q.toLowerCase())
-  return [
+  const found = [
     ...hosts.filter(isSought).map(({ id, name, region }): Found => ({
       key: `host ${id}`,
       name,
@@ -90,7 +117,7 @@ function useOperatorSearch(isOperator: boolean, q: string): Found[] {
       icon: 'server',
       to: '/operator/hosts',
     })),
-    ...accounts.map(({ id, email, name }): Found => ({
+    ...(accounts?.items ?? []).map(({ id, email, name }): Found => ({
       key: `account ${id}`,
       name: email,
       detail: name,
@@ -98,8 +125,8 @@ function useOperatorSearch(isOperator: boolean, q: string): Found[] {
       icon: 'users',
       to: `/operator/accounts/${id}`,
     })),
-    ...vms.map(({ id, name, email, accountId }): Found => ({
-      key: `vm of account ${id}`,
+    ...(vms?.items ?? []).map(({ id, name, email, accountId }): Found => ({
+      key: keyOfVm(id),
       name,
       detail: email,
       kind: w.vmOfAccount,
@@ -107,4 +134,5 @@ function useOperatorSearch(isOperator: boolean, q: string): Found[] {
       to: `/operator/accounts/${accountId}`,
     })),
   ]
+  return { found, isFetching: looksForAccounts || looksForVms }
 }

@@ -1,9 +1,10 @@
-import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Write } from '../api/client.ts'
 import { commonMessages as w } from '../words/words.ts'
 import { Code } from './CopyButton.tsx'
 import { Form } from './Form.tsx'
+import { Modal } from './Modal.tsx'
 import { Stack } from './Page.tsx'
 
 /** Dialogs are mounted only while open; on unmount the focus returns to the element that opened the dialog. */

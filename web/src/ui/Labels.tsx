@@ -1,10 +1,11 @@
-import { TagsInput, TextInput } from '@mantine/core'
+import { TextInput, type TagsInputProps } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../api/client.ts'
 import { fieldError } from '../api/errors.ts'
 import { commonMessages, labelMessages as w } from '../words/words.ts'
 import { Dialog } from './Dialogs.tsx'
 import { Form } from './Form.tsx'
+import { later } from './later/later.tsx'
 import { usePaging } from './paging.ts'
 import css from './labels.module.css'
 
@@ -85,6 +86,8 @@ interface InputProps {
   onChange: (texts: string[]) => void
   error: unknown
 }
+
+const TagsInput = later<TagsInputProps>(() => import('./later/tags-input.ts'))
 
 export const LabelsInput = ({ texts, onChange, error }: InputProps) => (
   <TagsInput

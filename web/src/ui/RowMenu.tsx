@@ -1,5 +1,5 @@
-import { ActionIcon, Menu } from '@mantine/core'
-import { useRef } from 'react'
+import { ActionIcon } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import { commonMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
 
@@ -10,31 +10,34 @@ export interface MenuItem {
   disabled?: boolean
 }
 
-/** Its button gets the focus before an item opens a dialog, which returns the focus there: the item itself is gone by then. */
-export function RowMenu({ name, items }: { name: string; items: MenuItem[] }) {
-  const target = useRef<HTMLButtonElement>(null)
+export interface RowMenuProps {
+  name: string
+  items: MenuItem[]
+}
+
+const load = () => import('./later/OpenRowMenu.tsx')
+const OpenRowMenu = lazy(load)
+
+/** Only its button, until it is pressed: a list has one in every row. */
+export function RowMenu(props: RowMenuProps) {
+  const [isWanted, setWanted] = useState(false)
+  const button = (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={w.moreActions(props.name)}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onClick={() => setWanted(true)}
+      onPointerEnter={() => void load()}
+    >
+      <Icon name="more" />
+    </ActionIcon>
+  )
+  if (!isWanted) return button
   return (
-    <Menu position="bottom-end" width={210} transitionProps={{ duration: 80 }}>
-      <Menu.Target>
-        <ActionIcon ref={target} variant="subtle" color="gray" aria-label={w.moreActions(name)}>
-          <Icon name="more" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {items.map(({ label, onClick, danger, disabled }) => (
-          <Menu.Item
-            key={label}
-            onClick={() => {
-              target.current?.focus()
-              onClick()
-            }}
-            color={danger ? 'red' : undefined}
-            disabled={disabled}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <Suspense fallback={button}>
+      <OpenRowMenu {...props} />
+    </Suspense>
   )
 }

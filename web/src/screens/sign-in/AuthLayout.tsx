@@ -1,7 +1,7 @@
 import { useEffect, type ReactNode } from 'react'
 import { Brand } from '../../shell/Brand.tsx'
 import { LanguageSwitch } from '../../shell/LanguageSwitch.tsx'
-import { ThemeToggle } from '../../shell/UserMenu.tsx'
+import { ThemeToggle } from '../../shell/account-controls.tsx'
 import { commonMessages, signInMessages as w } from '../../words/words.ts'
 import css from './auth-layout.module.css'
 

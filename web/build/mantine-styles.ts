@@ -1,0 +1,15 @@
+// The style of a component of Mantine comes with its code, instead of those of all components with the first view.
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'vite'
+
+const STYLES = fileURLToPath(new URL('../../node_modules/@mantine/core/styles/', import.meta.url))
+
+export const mantineStyles: Plugin = {
+  name: 'mantine-styles',
+  transform(code, id) {
+    const [, name] = /@mantine\/core\/esm\/.*\/(\w+)\.module\.mjs$/.exec(id) ?? []
+    if (name === undefined || !existsSync(`${STYLES}${name}.layer.css`)) return null
+    return { code: `import '@mantine/core/styles/${name}.layer.css'\n${code}`, map: null }
+  },
+}
