@@ -33,6 +33,7 @@ const tree = root.addChildren([
   outside('/welcome', () => import('./screens/sign-in/Welcome.tsx')),
   outside('/forgot-password', () => import('./screens/sign-in/ForgotPassword.tsx')),
   outside('/reset', () => import('./screens/sign-in/ResetPassword.tsx')),
+  ...(import.meta.env.DEV ? [outside('/design', () => import('./design/Gallery.tsx'))] : []),
   gate.addChildren([
     screen('/', () => import('./screens/home/Home.tsx')),
     screen('/vms', () => import('./screens/vms/VmList.tsx')),
