@@ -54,6 +54,8 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
+      // npm run screens
+      { resolve, test: { ...shared, name: 'screens', include: ['web/test/take-screens.ts'] } },
       // npm run docs:pictures
       { resolve, test: { ...shared, name: 'pictures', include: ['web/test/pictures.ts'] } },
     ],

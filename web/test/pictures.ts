@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Berth } from '../../sdk/src/index.ts'
-import { openDb, sql } from '../../server/src/kernel/database/db.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { becomeFundedOwner, button, dialog, expectShown, fill, heading } from './page-actions.ts'
 import { openBrowser } from './browser.ts'
+import { insertMetrics } from './metrics-history.ts'
 import { startProduct } from './product.ts'
 import { open } from './screens.ts'
 
@@ -61,20 +61,6 @@ async function seed(berth: Berth): Promise<Seeded> {
   await berth.waitForAction(await berth.backups.create(dbId, { name: 'monday' }))
   await berth.waitForAction(await berth.vms.stop(ids.get('ci-runner')!))
   return { firewallId: firewall.id, dbId }
-}
-
-/** An hour of load, which a VM that was just created does not have. */
-async function insertMetrics(databaseUrl: string, vmId: string): Promise<void> {
-  const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
-  const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
-  await db.raw(`create table metrics_1m_pictures partition of metrics_1m for values from ('${day(-1)}') to ('${day(1)}')`)
-  await db.run(sql`
-    insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
-    select ${vmId}, date_trunc('minute', now()) - make_interval(mins => n), 35 + 25 * sin(n / 7.0) + 8 * sin(n * 1.7), 900 + 220 * sin(n / 23.0), 2048,
-      4e5 * (1.2 + sin(n / 5.0)), 9e5 * (1.3 + sin(n / 9.0)), 6e5 * (1.4 + sin(n / 11.0)), 1.1e6 * (1.4 + sin(n / 8.0))
-    from generate_series(1, 59) n
-    on conflict do nothing`)
-  await db.close()
 }
 
 test('takes the pictures of the guide', { timeout: 300_000 }, async () => {
