@@ -1485,6 +1485,14 @@ export interface components {
             /** @description A page to print, for whoever has this link, for an hour */
             pageUrl: string;
         };
+        FieldChange: {
+            /** @description As in the request */
+            field: string;
+            /** @description What it was, in at most 400 characters; of lists and maps, the entries that are gone */
+            from: string | null;
+            /** @description What it is since; of lists and maps, the entries that are new */
+            to: string | null;
+        };
         AuditEntry: {
             id: string;
             /** @description The operationId of the call, followed by the name of an identity provider where one was asked, the words of an operator's command, or "refusals" for those that were only counted */
@@ -1513,6 +1521,9 @@ export interface components {
             resourceId: string | null;
             /** @description All ids of the path in its order, and then of what was made */
             resourceIds: string[];
+            /** @description What it was called then. Only for what the caller may read; null where the call did not tell */
+            resourceName: string | null;
+            changes: components["schemas"]["FieldChange"][] | null;
             /** @enum {unknown} */
             result: "succeeded" | "refused";
             /** @description The HTTP status; null where there was no call of the API */
@@ -3055,6 +3066,7 @@ export type Deposit = components['schemas']['Deposit'];
 export type CreateDeposit = components['schemas']['CreateDeposit'];
 export type InvoiceSummary = components['schemas']['InvoiceSummary'];
 export type Invoice = components['schemas']['Invoice'];
+export type FieldChange = components['schemas']['FieldChange'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type Token = components['schemas']['Token'];
 export type NewToken = components['schemas']['NewToken'];

@@ -133,6 +133,9 @@ export interface Tables {
     count: number
     person_id: string | null
     person_name: string | null
+    resource: string | null
+    resource_name: string | null
+    changes: unknown
   }
   backup_policies: {
     vm_id: string
@@ -1581,7 +1584,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   alert_minutes: 'is_only, minute',
   alerts: 'id, account_id, name, metric, comparison, threshold, for_minutes, vm_ids, label_selector, labels, created_at, updated_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at, ancestor_ids, created_by',
-  audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count, person_id, person_name',
+  audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count, person_id, person_name, resource, resource_name, changes',
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
   backup_proof_times: 'vm_id, next_at',
   backup_proofs: 'id, backup_id, vm_id, host_id, run_id, vcpu, ram_mib, disk_gib, started_at',

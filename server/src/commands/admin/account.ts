@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createAccount, listAccounts, listQuotas, requirePayer, setQuotaLimit } from '../../features/accounts/service.ts'
-import { recordByOperator } from '../../features/audit-log/operator.ts'
+import { fieldChanges, recordByOperator } from '../../features/audit-log/operator.ts'
 import { hasOperator, issueWelcomeLink } from '../../features/users/service.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
@@ -123,11 +123,14 @@ async function limit({ db, now }: Admin, input: { account: string; name: string;
   if (!/^(\d{1,15}|default)$/.test(input.value)) throw invalid(`--value must be a whole number or "default", not "${input.value}"`)
   return db.tx(async (tx) => {
     const account = await requirePayer(tx, input.account)
-    const names = (await listQuotas(tx, account.id)).map(({ name }) => name)
-    if (!names.includes(input.name)) throw invalid(`there is no limit named "${input.name}". The limits are: ${names.join(', ')}`)
+    const quotas = await listQuotas(tx, account.id)
+    const names = quotas.map(({ name }) => name)
+    const before = quotas.find(({ name }) => name === input.name)
+    if (!before) throw invalid(`there is no limit named "${input.name}". The limits are: ${names.join(', ')}`)
     await setQuotaLimit(tx, account.id, input.name, input.value === 'default' ? null : BigInt(input.value))
-    recordByOperator(tx, now, { accountId: account.id, action: 'account limit', resourceIds: [account.id] })
     const quota = (await listQuotas(tx, account.id)).find(({ name }) => name === input.name)!
+    const changes = fieldChanges({ [quota.name]: null }, { [quota.name]: before.limit }, { [quota.name]: quota.limit })
+    recordByOperator(tx, now, { accountId: account.id, action: 'account limit', resourceIds: [account.id], changes })
     const used = quota.used === null ? null : Number(quota.used)
     const data = { account: account.id, email: account.email, name: quota.name, limit: Number(quota.limit), used }
     return { data, text: `${account.email} may hold ${data.limit} ${data.name}${used === null ? '' : ` and holds ${used}`}` }

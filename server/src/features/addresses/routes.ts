@@ -68,6 +68,7 @@ export const addressRoutes: Routes = (api, deps) => {
       params,
       body: UpdateAddress,
       data: Address,
+      before: (tx, { principal, params: { id } }) => getAddress(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => updateAddress(tx, deps, principal.accountId, id, body),
   )
@@ -83,6 +84,7 @@ export const addressRoutes: Routes = (api, deps) => {
       params,
       data: ReleasedAddress,
       ...quotedOnDryRun,
+      before: (tx, { principal, params: { id } }) => getAddress(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, query }) => releaseAddress(tx, deps, principal.accountId, id, query.dryRun),
   )

@@ -45,6 +45,7 @@ export const alertRoutes: Routes = (api, deps) => {
       params,
       body: UpdateAlert,
       data: Alert,
+      before: (tx, { principal, params: { id } }) => getAlert(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => updateAlert(tx, clock.now(), principal.accountId, id, body),
   )
@@ -58,6 +59,7 @@ export const alertRoutes: Routes = (api, deps) => {
       scope: 'alerts:delete',
       params,
       data: DeletedAlert,
+      before: (tx, { principal, params: { id } }) => getAlert(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteAlert(tx, deps, principal.accountId, id),
   )

@@ -31,6 +31,8 @@ describe('the audit log', () => {
         route: '/ssh-keys',
         resourceId: body.data.id,
         resourceIds: [body.data.id],
+        resourceName: 'laptop',
+        changes: null,
         result: 'succeeded',
         status: 201,
         errorCode: null,
@@ -100,6 +102,9 @@ describe('the audit log', () => {
       resourceIds: [],
       status: 200,
       code: null,
+      resource: null,
+      resourceName: null,
+      changes: [],
     }
     await app.db.tx(async (tx) => {
       for (let i = 0; i < MOST_PER_HOUR + 20; i++)
@@ -171,12 +176,71 @@ describe('the audit log', () => {
   test('contains neither request bodies nor secrets', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const marker = 'Sesam-0pen-4711'
-    await customer.post('/vms', { ...(await app.given.vmInput()), password: marker, name: `${marker} name` })
+    await customer.post('/vms', { ...(await app.given.vmInput()), password: marker, userData: `#!/bin/sh\n# ${marker}` })
     await customer.post(`/vms/${marker}/restart?x=${marker}`)
     await app.deps.audit.sweep()
     const { text } = await app.db.one<{ text: string }>(sql`select string_agg(l::text, '') as text from audit_log l`)
     expect(text).not.toContain(marker)
     expect(text).not.toContain(customer.token.slice(4, 20))
+  })
+
+  test('says what an update changed, and what was deleted was called', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/ssh-keys', key())).body.data
+    app.clock.advance('1s')
+    await customer.patch(`/ssh-keys/${id}`, { name: 'desktop' })
+    app.clock.advance('1s')
+    await customer.patch(`/ssh-keys/${id}`, { name: 'desktop' })
+    app.clock.advance('1s')
+    await customer.delete(`/ssh-keys/${id}`)
+    app.clock.advance('1s')
+    expect((await customer.delete(`/ssh-keys/${id}`)).status).toBe(404)
+    const shown = (await log(customer)).map(({ action, resourceName, changes }: Record<string, unknown>) => ({
+      action,
+      resourceName,
+      changes,
+    }))
+    expect(shown).toEqual([
+      { action: 'deleteSshKey', resourceName: null, changes: null },
+      { action: 'deleteSshKey', resourceName: 'desktop', changes: null },
+      { action: 'renameSshKey', resourceName: 'desktop', changes: null },
+      { action: 'renameSshKey', resourceName: 'desktop', changes: [{ field: 'name', from: 'laptop', to: 'desktop' }] },
+      { action: 'createSshKey', resourceName: 'laptop', changes: null },
+    ])
+  })
+
+  test('says which rules and labels came and went', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await customer.patch(`/vms/${id}`, { labels: { env: 'test', team: 'shop' }, isProtected: true })
+    await customer.patch(`/vms/${id}`, { labels: { env: 'prod', team: 'shop' } })
+    const firewall = (await customer.post('/firewalls', { name: 'web' })).body.data.id
+    const rule = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP' }
+    await customer.put(`/firewalls/${firewall}/rules`, { rules: [{ ...rule, port: '22' }] })
+    await customer.put(`/firewalls/${firewall}/rules`, {
+      rules: [
+        { ...rule, port: '22' },
+        { ...rule, port: '443' },
+      ],
+    })
+    const changes = (await log(customer)).flatMap((entry: { changes: object[] | null }) => entry.changes ?? [])
+    expect(changes).toHaveLength(5)
+    expect(changes).toContainEqual({ field: 'labels', from: 'env: test', to: 'env: prod' })
+    expect(changes).toContainEqual({ field: 'isProtected', from: 'false', to: 'true' })
+    expect(changes).toContainEqual({ field: 'rules', from: null, to: expect.stringMatching(/port 443/) })
+    expect(changes).not.toContainEqual({ field: 'rules', from: null, to: expect.stringMatching(/port 22[^]*port 443/) })
+  })
+
+  test('shows names and changes to those alone who may read what was changed', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/ssh-keys', key())).body.data
+    await customer.patch(`/ssh-keys/${id}`, { name: 'desktop' })
+    const auditor = await app.given.token(customer.accountId, { scopes: ['account:read'] })
+    const entries = (await auditor.get('/audit-log')).body.data as Record<string, unknown>[]
+    expect(entries.map(({ action, resourceName, changes }) => [action, resourceName, changes]).toSorted()).toEqual([
+      ['createSshKey', null, null],
+      ['renameSshKey', null, null],
+    ])
   })
 
   test('has an entry if and only if the change was committed', async () => {
@@ -212,6 +276,9 @@ describe('a flood of denied requests', () => {
       person: null,
       ip: '127.0.0.1',
       requestId: 'r',
+      resource: null,
+      resourceName: null,
+      changes: [],
     }
     const refuse = (times: number): void => {
       for (let i = 0; i < times; i++)

@@ -17,12 +17,15 @@ export const REFUSALS_PER_HOUR = 100
 export const CHANGES_PER_HOUR = 2_000
 /** Of an actor and action: they have entries beyond that limit. */
 export const FIRST_OF_KIND = 50
+/** What was changed is kept of the first of an hour: at most 8 kB each, and seldom more than 200 bytes. */
+const DETAILED_PER_HOUR = 200
 /** An account can make new actors, so their first changes have a limit too. */
 export const MOST_PER_HOUR = 10_000
 
 interface Hour {
   endsAt: Date
   changes: number
+  detailed: number
   /** Changes by actor and action. */
   kinds: Map<string, number>
   written: number
@@ -59,6 +62,7 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     const hour = {
       endsAt: addDuration(now, '1h'),
       changes: 0,
+      detailed: 0,
       kinds: new Map<string, number>(),
       written: 0,
       counted: new Map<string, number>(),
@@ -79,8 +83,10 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     recordSuccess(tx, call) {
       const now = clock.now()
       markCaller(tx, call.accountId)
-      const hasEntry = takeEntry(hourOf(call, now), call)
-      tx.beforeCommit(hasEntry ? sql.insertion(toRow(call, now)) : sql.countedInsertion(changeCount(call, now)))
+      const hour = hourOf(call, now)
+      const hasEntry = takeEntry(hour, call)
+      const entry = call.changes.length > 0 && hour.detailed++ >= DETAILED_PER_HOUR ? { ...call, changes: [] } : call
+      tx.beforeCommit(hasEntry ? sql.insertion(toRow(entry, now)) : sql.countedInsertion(changeCount(call, now)))
     },
     recordDenied(call) {
       const now = clock.now()
@@ -112,7 +118,7 @@ function takeEntry(hour: Hour, { actorType, actorId, action }: AuditRecord): boo
 }
 
 const toRow = (
-  { accountId, payerId: _, actorType, actorId, actorName, person, requestId, resourceIds, ...call }: AuditRecord,
+  { accountId, payerId: _, actorType, actorId, actorName, person, requestId, resourceIds, resourceName, changes, ...call }: AuditRecord,
   now: Date,
 ): sql.AuditRow => ({
   ...call,
@@ -126,6 +132,8 @@ const toRow = (
   person_name: person?.name ?? null,
   resource_ids: resourceIds,
   request_id: requestId,
+  resource_name: resourceName,
+  changes: changes.length === 0 ? null : changes,
   count: 1,
 })
 
@@ -134,7 +142,7 @@ function changeCount(call: AuditRecord, now: Date): sql.AuditRow {
   const hour = new Date(now)
   hour.setUTCMinutes(0, 0, 0)
   const id = `c${sha256([hour.toISOString(), call.actorType, call.actorId, call.action].join('\n')).toString('hex').slice(0, 24)}`
-  return { ...toRow(call, hour), id, ip: null, resource_ids: [], request_id: null }
+  return { ...toRow(call, hour), id, ip: null, resource_ids: [], resource: null, resource_name: null, changes: null, request_id: null }
 }
 
 const summary = (accountId: string, count: number, now: Date): sql.AuditRow => ({
@@ -154,5 +162,8 @@ const summary = (accountId: string, count: number, now: Date): sql.AuditRow => (
   status: null,
   code: null,
   request_id: null,
+  resource: null,
+  resource_name: null,
+  changes: null,
   count,
 })

@@ -13,6 +13,6 @@ export const auditLogRoutes: Routes = (api, { db }) => {
       query: AuditFilter,
       data: AuditEntry,
     },
-    ({ principal, query }, page) => listAuditLog(db, principal.accountId, query, page),
+    ({ principal, query }, page) => listAuditLog(db, principal, query, page),
   )
 }

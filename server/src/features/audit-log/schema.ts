@@ -36,6 +36,15 @@ const Actor = object({
   ),
 })
 
+const FieldChange = object(
+  {
+    field: Type.String({ description: 'As in the request' }),
+    from: nullable(Type.String({ description: 'What it was, in at most 400 characters; of lists and maps, the entries that are gone' })),
+    to: nullable(Type.String({ description: 'What it is since; of lists and maps, the entries that are new' })),
+  },
+  { title: 'FieldChange' },
+)
+
 export const AuditEntry = object(
   {
     id: Type.String(),
@@ -49,6 +58,14 @@ export const AuditEntry = object(
     route: nullable(Type.String({ description: 'For example /vms/{id}/restart' })),
     resourceId: nullable(Type.String({ description: 'What it was done to, or what was made' })),
     resourceIds: Type.Array(Type.String(), { description: 'All ids of the path in its order, and then of what was made' }),
+    resourceName: nullable(
+      Type.String({ description: 'What it was called then. Only for what the caller may read; null where the call did not tell' }),
+    ),
+    changes: nullable(
+      Type.Array(FieldChange, {
+        description: 'What an update changed; null where nothing is kept of it, and for what the caller may not read',
+      }),
+    ),
     result: oneOf(['succeeded', 'refused']),
     status: nullable(Type.Integer({ description: 'The HTTP status; null where there was no call of the API' })),
     errorCode: nullable(Type.String({ description: 'As in the header X-Error-Code' })),

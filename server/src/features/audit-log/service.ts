@@ -1,4 +1,5 @@
 import { isTimestamp, pageOf, wrongCursor, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Principal } from '../../http/api/principal.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { readPeriod } from '../wallet/date-range.ts'
 import type { AuditEntry, AuditFilter } from './schema.ts'
@@ -10,7 +11,7 @@ const MAX_COUNTED = 10_000
 
 export async function listAuditLog(
   db: Queries,
-  accountId: string,
+  { accountId, scopes }: Pick<Principal, 'accountId' | 'scopes'>,
   { action, tokenId, personId, ...dates }: AuditFilter,
   page: PageRequest,
 ): Promise<Paged<AuditEntry>> {
@@ -19,9 +20,9 @@ export async function listAuditLog(
   const entries = await pageOf(
     page,
     () => sql.countUpTo(db, accountId, filter, MAX_COUNTED),
-    async (range) => (await sql.list(db, accountId, filter, range)).map(toEntry),
+    async (range) => (await sql.list(db, accountId, filter, range)).map((row) => toEntry(row, scopes)),
   )
   return { ...entries, keyOf: ({ createdAt, id }) => [createdAt, id] }
 }
 
-export { recordByOperator } from './operator.ts'
+export { fieldChanges, recordByOperator } from './operator.ts'

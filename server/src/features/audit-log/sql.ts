@@ -10,10 +10,10 @@ export type AuditRow = Row<'audit_log'>
 
 export const insertion = (row: AuditRow): Sql => sql`
   insert into audit_log (account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code,
-    request_id, count, person_id, person_name)
+    request_id, count, person_id, person_name, resource, resource_name, changes)
   values (${row.account_id}, ${row.created_at}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.actor_name}, ${row.ip}, ${row.action},
     ${row.method}, ${row.route}, ${row.resource_ids}, ${row.status}, ${row.code}, ${row.request_id}, ${row.count}, ${row.person_id},
-    ${row.person_name})`
+    ${row.person_name}, ${row.resource}, ${row.resource_name}, ${row.changes === null ? null : JSON.stringify(row.changes)}::jsonb)`
 
 /** The row's lock is the last of its transaction. */
 export const countedInsertion = (row: AuditRow): Sql =>

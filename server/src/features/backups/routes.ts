@@ -61,6 +61,7 @@ export const backupRoutes: Routes = (api, deps) => {
       params,
       body: UpdateBackup,
       data: Backup,
+      before: (tx, { principal, params: { vmId, id } }) => getBackup(tx, principal.accountId, vmId, id),
     },
     (tx, { principal, params: { vmId, id }, body }) => updateBackup(tx, principal.accountId, vmId, id, body),
   )
@@ -104,6 +105,7 @@ export const backupRoutes: Routes = (api, deps) => {
       scope: 'backups:delete',
       params,
       data: BackupDeleted,
+      before: (tx, { principal, params: { vmId, id } }) => getBackup(tx, principal.accountId, vmId, id),
     },
     (tx, { principal, params: { vmId, id } }) => deleteBackup(tx, deps, principal, vmId, id),
   )

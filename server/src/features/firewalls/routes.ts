@@ -66,6 +66,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       params,
       body: ChangeFirewall,
       data: Firewall,
+      before: (tx, { principal, params: { id } }) => getFirewall(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => changeFirewall(tx, clock.now(), principal.accountId, id, body),
   )
@@ -80,6 +81,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       scope: 'firewalls:delete',
       params,
       data: Deleted,
+      before: (tx, { principal, params: { id } }) => getFirewall(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteFirewall(tx, principal.accountId, id),
   )
@@ -122,6 +124,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       body: ReplaceRules,
       data: Type.Array(FirewallRule),
       reread: ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
+      before: async (tx, { principal, params: { id } }) => ({ rules: await listRules(tx, principal.accountId, id) }),
     },
     (tx, { principal, params: { id }, body }) => replaceRules(tx, clock.now(), principal.accountId, id, body),
   )
@@ -142,6 +145,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       params: ruleParams,
       body: ChangeRule,
       data: FirewallRule,
+      before: (tx, { principal, params: { id, ruleId } }) => getRule(tx, principal.accountId, id, ruleId),
     },
     (tx, { principal, params: { id, ruleId }, body }) => changeRule(tx, clock.now(), principal.accountId, id, ruleId, body),
   )

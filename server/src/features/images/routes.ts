@@ -72,6 +72,7 @@ export const imageRoutes: Routes = (api, deps) => {
       body: UpdateImage,
       data: Image,
       errorCodes: ['invalid_state'],
+      before: (tx, { principal, params: { id } }) => getImage(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => updateImage(tx, deps, principal.accountId, id, body),
   )
@@ -87,6 +88,7 @@ export const imageRoutes: Routes = (api, deps) => {
       data: Image,
       errorCodes: ['in_use', 'protected'],
       ...quotedOnDryRun,
+      before: (tx, { principal, params: { id } }) => getImage(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, query }) => deleteImage(tx, deps, principal.accountId, id, query.dryRun),
   )

@@ -4,7 +4,7 @@ import { Account, UpdateAccount } from '../accounts/schema.ts'
 import type { Routes } from '../deps.ts'
 import { createInvitation, deleteInvitation, listInvitations } from './invitations.ts'
 import * as shapes from './schema.ts'
-import { changeMember, listMembers, removeMember, updateAccount } from './service.ts'
+import { changeMember, getMember, listMembers, removeMember, showAccount, updateAccount } from './service.ts'
 
 const tag = 'Members'
 const params = { id: Type.String() }
@@ -24,6 +24,7 @@ export const memberRoutes: Routes = (api, deps) => {
       body: UpdateAccount,
       data: Account,
       errorCodes: ['two_factor_required'],
+      before: (tx, { principal }) => showAccount(tx, principal.accountId),
     },
     (tx, { principal, body }) => updateAccount(tx, deps, principal, body),
   )
@@ -52,6 +53,7 @@ export const memberRoutes: Routes = (api, deps) => {
       body: shapes.UpdateMember,
       data: shapes.ChangedMember,
       errorCodes: ['invalid_state', 'incompatible'],
+      before: (tx, { principal, params: { id } }) => getMember(tx, clock.now(), principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => changeMember(tx, deps, principal, id, body),
   )
@@ -67,6 +69,7 @@ export const memberRoutes: Routes = (api, deps) => {
       params,
       data: shapes.RemovedMember,
       errorCodes: ['invalid_state'],
+      before: (tx, { principal, params: { id } }) => getMember(tx, clock.now(), principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => removeMember(tx, deps, principal, id),
   )

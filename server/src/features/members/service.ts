@@ -49,6 +49,11 @@ export async function listMembers(db: Queries, now: Date, accountId: string, pag
   })
 }
 
+export async function getMember(tx: Tx, now: Date, accountId: string, id: string): Promise<Member> {
+  const row = await requireMember(tx, accountId, id)
+  return toMember(row, await findView(tx, now, holderOf(row)))
+}
+
 /** Who inherits a role has the budget with it, of the account that pays. */
 const holderOf = ({ member_of, user_id }: sql.ShownMember): Holder => memberHolder(member_of, user_id)
 
@@ -165,6 +170,8 @@ export async function endMemberships(tx: Tx, accountId: string): Promise<void> {
   ])
 }
 
+export const showAccount = async (tx: Tx, accountId: string): Promise<Account> => toAccount(await getAccount(tx, accountId), null)
+
 export async function updateAccount(tx: Tx, { clock }: Deps, principal: Principal, input: UpdateAccount): Promise<Account> {
   const { name, requireTwoFactor } = input
   const { accountId } = principal
@@ -172,7 +179,7 @@ export async function updateAccount(tx: Tx, { clock }: Deps, principal: Principa
   const caller = await lockAs(tx, clock.now(), principal, 'account:update')
   if (requireTwoFactor !== undefined) await requireMaySetTotp(tx, principal, caller.isOwner, requireTwoFactor)
   await setAccount(tx, accountId, name ?? null, requireTwoFactor ?? null)
-  return toAccount(await getAccount(tx, accountId), null)
+  return showAccount(tx, accountId)
 }
 
 /** Who switches it on must not be the first to be shut out by it. */

@@ -77,6 +77,7 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       params,
       body: RenameNetwork,
       data: Network,
+      before: (tx, { principal, params: { id } }) => getNetwork(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => renameNetwork(tx, clock.now(), principal.accountId, id, body),
   )
@@ -91,6 +92,7 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       scope: 'networks:delete',
       params,
       data: DeletedNetwork,
+      before: (tx, { principal, params: { id } }) => getNetwork(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteNetwork(tx, clock.now(), principal.accountId, id),
   )

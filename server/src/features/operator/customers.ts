@@ -4,7 +4,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 import { createAccount, listQuotas, requirePayer, setQuotaLimit, setSuspended } from '../accounts/service.ts'
-import { recordByOperator } from '../audit-log/service.ts'
+import { fieldChanges, recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { issuePasswordLink, listUsers, ensureUser } from '../users/service.ts'
 import { unsuspendAccountVms, suspendAccountVms, type SuspensionOutcome } from '../vms/service.ts'
@@ -60,11 +60,15 @@ export async function adjustBalance(tx: Tx, deps: Place, way: keyof typeof WAYS,
 
 export async function changeLimit(tx: Tx, now: Date, id: string, name: string, limit: number | null) {
   await requirePayer(tx, id)
-  const names = (await listQuotas(tx, id)).map((quota) => quota.name)
-  if (!names.includes(name)) throw invalid(`there is no limit named "${name}". The limits are: ${names.join(', ')}`, 'name')
+  const quotas = await listQuotas(tx, id)
+  const names = quotas.map((quota) => quota.name)
+  const before = quotas.find((quota) => quota.name === name)
+  if (!before) throw invalid(`there is no limit named "${name}". The limits are: ${names.join(', ')}`, 'name')
   await setQuotaLimit(tx, id, name, limit === null ? null : BigInt(limit))
-  recordByOperator(tx, now, { accountId: id, action: 'account limit', resourceIds: [id] })
-  return (await listQuotas(tx, id)).map(toLimit)
+  const after = await listQuotas(tx, id)
+  const changes = fieldChanges({ [name]: limit }, { [name]: before.limit }, { [name]: after.find((quota) => quota.name === name)!.limit })
+  recordByOperator(tx, now, { accountId: id, action: 'account limit', resourceIds: [id], changes })
+  return after.map(toLimit)
 }
 
 /** For a customer without a password, or one who lost it where no email is configured. */

@@ -58,6 +58,7 @@ export const placementGroupRoutes: Routes = (api, { db, clock }) => {
       params,
       body: RenamePlacementGroup,
       data: PlacementGroup,
+      before: (tx, { principal, params: { id } }) => getGroup(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => renameGroup(tx, principal.accountId, id, body),
   )
@@ -72,6 +73,7 @@ export const placementGroupRoutes: Routes = (api, { db, clock }) => {
       scope: 'placement_groups:delete',
       params,
       data: DeletedPlacementGroup,
+      before: (tx, { principal, params: { id } }) => getGroup(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteGroup(tx, principal.accountId, id),
   )

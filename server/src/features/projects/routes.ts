@@ -53,6 +53,7 @@ export const projectRoutes: Routes = (api, deps) => {
       body: UpdateProject,
       data: Project,
       errorCodes: ['incompatible'],
+      before: (tx, { principal, params: { id } }) => getProject(tx, clock.now(), principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => updateProject(tx, deps, principal, id, body),
   )
@@ -68,6 +69,7 @@ export const projectRoutes: Routes = (api, deps) => {
       params,
       data: DeletedProject,
       errorCodes: ['in_use'],
+      before: (tx, { principal, params: { id } }) => getProject(tx, clock.now(), principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteProject(tx, deps, principal, id),
   )

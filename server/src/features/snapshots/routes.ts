@@ -61,6 +61,7 @@ export const snapshotRoutes: Routes = (api, deps) => {
       params,
       body: UpdateSnapshot,
       data: Snapshot,
+      before: (tx, { principal, params: { vmId, id } }) => getSnapshot(tx, principal.accountId, vmId, id),
     },
     (tx, { principal, params: { vmId, id }, body }) => updateSnapshot(tx, principal.accountId, vmId, id, body),
   )
@@ -91,6 +92,7 @@ export const snapshotRoutes: Routes = (api, deps) => {
       status: 202,
       data: ActionStarted,
       errorCodes: ['busy', 'invalid_state'],
+      before: (tx, { principal, params: { vmId, id } }) => getSnapshot(tx, principal.accountId, vmId, id),
     },
     async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await removeSnapshot(tx, deps, principal, vmId, id)),
   )

@@ -44,6 +44,7 @@ export const sshKeyRoutes: Routes = (api, { db, clock }) => {
       params,
       body: RenameSshKey,
       data: SshKey,
+      before: (tx, { principal, params: { id } }) => getKey(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => renameKey(tx, principal.accountId, id, body),
   )
@@ -57,6 +58,7 @@ export const sshKeyRoutes: Routes = (api, { db, clock }) => {
       scope: 'ssh_keys:delete',
       params,
       data: DeletedSshKey,
+      before: (tx, { principal, params: { id } }) => getKey(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteKey(tx, principal.accountId, id),
   )

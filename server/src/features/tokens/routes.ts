@@ -49,6 +49,7 @@ export const tokenRoutes: Routes = (api, deps) => {
       body: UpdateToken,
       data: Token,
       errorCodes: ['reauthentication_required', 'incompatible'],
+      before: (tx, { principal, params: { id } }) => getToken(tx, clock.now(), principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => updateToken(tx, deps, principal, id, body),
   )
@@ -62,6 +63,7 @@ export const tokenRoutes: Routes = (api, deps) => {
       scope: 'tokens:delete',
       params,
       data: RevokedToken,
+      before: (tx, { principal, params: { id } }) => getToken(tx, clock.now(), principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => revokeToken(tx, deps, principal, id),
   )

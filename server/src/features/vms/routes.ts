@@ -111,6 +111,7 @@ export const vmRoutes: Routes = (api, deps) => {
       body: UpdateVm,
       data: Vm,
       ...quotedOnDryRun,
+      before: (tx, { principal, params: { id } }) => getVm(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body, query }) => update(tx, deps, principal, id, body, query.dryRun),
   )
@@ -125,6 +126,7 @@ export const vmRoutes: Routes = (api, deps) => {
       requiresReauth: true,
       ...started,
       ...quotedOnDryRun,
+      before: (tx, { principal, params: { id } }) => getVm(tx, principal.accountId, id),
     },
     async (tx, { principal, params: { id }, query }) => accepted(id, await remove(tx, deps, principal, id, query.dryRun)),
   )

@@ -83,6 +83,7 @@ export const volumeSnapshotRoutes: Routes = (api, deps) => {
       params,
       body: UpdateSnapshot,
       data: VolumeSnapshot,
+      before: (tx, { principal, params: { volumeId, id } }) => getVolumeSnapshot(tx, principal.accountId, volumeId, id),
     },
     (tx, { principal, params: { volumeId, id }, body }) => updateVolumeSnapshot(tx, principal.accountId, volumeId, id, body),
   )
@@ -114,6 +115,7 @@ export const volumeSnapshotRoutes: Routes = (api, deps) => {
       status: 202,
       data: ActionStarted,
       errorCodes: ['busy', 'invalid_state'],
+      before: (tx, { principal, params: { volumeId, id } }) => getVolumeSnapshot(tx, principal.accountId, volumeId, id),
     },
     async (tx, { principal, params: { volumeId, id } }) =>
       accepted(await removeVolumeSnapshot(tx, deps, principal, volumeId, id), `/volumes/${volumeId}/snapshots/${id}`),

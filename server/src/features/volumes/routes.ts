@@ -72,6 +72,7 @@ export const volumeRoutes: Routes = (api, deps) => {
       body: UpdateVolume,
       data: Volume,
       ...quotedOnDryRun,
+      before: (tx, { principal, params: { id } }) => getVolume(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body, query }) => updateVolume(tx, deps, principal, id, body, query.dryRun),
   )
@@ -87,6 +88,7 @@ export const volumeRoutes: Routes = (api, deps) => {
       params,
       data: DeletedVolume,
       ...quotedOnDryRun,
+      before: (tx, { principal, params: { id } }) => getVolume(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, query }) => deleteVolume(tx, deps, principal.accountId, id, query.dryRun),
   )

@@ -72,6 +72,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       data: Webhook,
       errorCodes: ['url_not_allowed', 'invalid_state'],
       prepare: async ({ body }) => (body.url === undefined ? null : outbound.rejectionReason(body.url)),
+      before: (tx, { principal, params: { id } }) => getWebhook(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }, reasonAgainst) =>
       updateWebhook(tx, clock.now(), principal.accountId, id, body, reasonAgainst),
@@ -86,6 +87,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       scope: 'webhooks:delete',
       params,
       data: DeletedWebhook,
+      before: (tx, { principal, params: { id } }) => getWebhook(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteWebhook(tx, clock.now(), principal.accountId, id),
   )

@@ -26,6 +26,8 @@ interface WriteOptions<P extends TProperties, Q extends TProperties, B extends T
   prepare?: (context: Context<P, Q, B>) => Promise<Prepared>
   /** Where only some requests need it; for the others nothing is prepared. */
   preparesFor?: (context: Context<P, Q, B>) => boolean
+  /** The resource as reads show it, for the audit log of what changes or deletes it. */
+  before?: (tx: Tx, context: Context<P, Q, B>) => Promise<object>
   /** Answers a repeated request with what there is now, for a write whose response can be large: such a response is not stored. */
   reread?: (context: Context<P, Q, B>) => Promise<DataOf<Data>>
 }
@@ -88,7 +90,7 @@ export class Api {
       Prepared = undefined,
     >(
       path: string,
-      { prepare, preparesFor, reread, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & WriteOptions<P, Q, B, Data, Prepared>,
+      { prepare, preparesFor, before, reread, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & WriteOptions<P, Q, B, Data, Prepared>,
       handler: (tx: Tx, context: Context<P, Q, B>, prepared: Prepared) => Promise<Result & Exact<Result, Data, DryRunData>>,
     ): void => {
       const status = statusesOf(spec)[0]!
@@ -98,6 +100,7 @@ export class Api {
           ignoresIdempotencyKey: spec.ignoresIdempotencyKey ?? false,
           answersSecret: spec.answersSecret ?? false,
           prepare: prepare && (preparesFor?.(context) ?? true) ? () => prepare(context) : undefined,
+          before: before && ((tx) => before(tx, context)),
           reread: reread && (() => reread(context)),
           effect: async (tx, prepared) => {
             const result: unknown = await handler(tx, context, prepared)

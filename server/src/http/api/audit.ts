@@ -1,8 +1,10 @@
-// The audit record of a write: who, from where, what, and the outcome. Never a body or a secret. A success is recorded in the transaction
+// The audit record of a write: who, from where, what, and the outcome. Never a body or a secret; of an update,
+// the fields that it changed. A success is recorded in the transaction
 // of the effect; a denied request has none, so it is recorded afterwards without delaying the response.
 import type { FastifyRequest } from 'fastify'
 import type { Tx } from '../../kernel/database/db.ts'
 import { isDryRun } from './dry-run.ts'
+import { fieldChanges, nameOf, type FieldChange } from './field-changes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,6 +35,11 @@ export interface AuditRecord extends AuditedAccount {
   resourceIds: string[]
   status: number
   code: string | null
+  /** The first half of the scope that the call needs: who may not read such resources is not shown the next two. */
+  resource: string | null
+  /** The name of the last of the ids, where the answer or what was there before has one. */
+  resourceName: string | null
+  changes: FieldChange[]
 }
 
 export interface Audit {
@@ -48,19 +55,28 @@ export function isAudited(request: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined && !isDryRun(request)
 }
 
-/** One for each account that it concerns. */
-export function toAuditRecords(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditRecord[] {
+/** One for each account that it concerns. `before`: the resource as it was, for what changes or deletes one. */
+export function toAuditRecords(
+  request: FastifyRequest,
+  status: number,
+  code: string | null,
+  { data, before }: { data?: unknown; before?: unknown } = {},
+): AuditRecord[] {
   const { actorType, actorId, actorName, person } = request.principal
-  const { operationId = '', route = '' } = request.routeOptions.config
+  const { operationId = '', route = '', scope } = request.routeOptions.config
+  const ids = resourceIds(request.params, data)
   const who = { actorType, actorId, actorName, person, ip: request.ip, requestId: request.id }
   const record = {
     ...who,
     action: request.auditedAs ?? operationId,
     method: request.method,
     route,
-    resourceIds: resourceIds(request.params, data),
+    resourceIds: ids,
     status,
     code,
+    resource: scope?.includes(':') ? scope.split(':')[0]! : null,
+    resourceName: nameOf(thingsOf(data).find((each) => each.id === ids.at(-1))) ?? nameOf(before),
+    changes: fieldChanges(request.body, before, data),
   }
   return accountsOf(request).map((account) => ({ ...record, ...account }))
 }
@@ -102,6 +118,9 @@ export const toUserAuditRecords = (
     resourceIds: ids,
     status,
     code,
+    resource: null,
+    resourceName: null,
+    changes: [],
   }))
 
 /** A client may send a secret in place of an id: only what looks like our id is kept. */
@@ -111,17 +130,22 @@ const isOurId = (value: unknown): value is string => typeof value === 'string' &
 
 function resourceIds(params: unknown, data: unknown): string[] {
   const named = Object.values(params ?? {}).filter(isOurId)
-  return [...new Set([...named, ...idsOf(data).filter(isOurId)])]
+  return [
+    ...new Set([
+      ...named,
+      ...thingsOf(data)
+        .map(({ id }) => id)
+        .filter(isOurId),
+    ]),
+  ]
 }
 
-/** The id in a response: `{ id, … }` or `{ thing: { id, … }, … }`. */
-/** Of what was made: one thing, or several in a list of the answer. */
-function idsOf(data: unknown): unknown[] {
+/** What a response is about: `{ id, … }`, `{ thing: { id, … }, … }`, or several things in a list of the answer. */
+function thingsOf(data: unknown): { id: unknown }[] {
   if (typeof data !== 'object' || data === null) return []
-  if ('id' in data) return [data.id]
+  if (hasId(data)) return [data]
   const values: unknown[] = Object.values(data)
-  const inner = [values.find(hasId), ...values.filter(Array.isArray).flat()].filter(hasId)
-  return inner.map(({ id }) => id)
+  return [values.find(hasId), ...values.filter(Array.isArray).flat()].filter(hasId)
 }
 
 const hasId = (value: unknown): value is { id: unknown } => typeof value === 'object' && value !== null && 'id' in value

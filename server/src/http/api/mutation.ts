@@ -73,6 +73,8 @@ export interface Mutation<Prepared> {
    */
   prepare: (() => Promise<Prepared>) | undefined
   effect: (tx: Tx, prepared: Prepared) => Promise<ApiResponse | DryRunResult>
+  /** The resource as it is before the effect, for the audit log. */
+  before: ((tx: Tx) => Promise<unknown>) | undefined
   /** The data for a repeated request, where the response was too large to store. */
   reread: (() => Promise<unknown>) | undefined
 }
@@ -103,14 +105,14 @@ async function runFirstAttempt<Prepared>(
   deps: WriteDeps,
   request: FastifyRequest,
   idempotency: Idempotency | null,
-  { prepare, effect, reread }: Mutation<Prepared>,
+  { prepare, effect, before, reread }: Mutation<Prepared>,
 ): Promise<Attempt> {
   const claimed = prepare ? idempotency : null
   const releaseClaim = async () => claimed && release(deps.db, claimed).catch(() => {}) // a claim that stays lapses by itself
   try {
     const prepared = (await prepare?.()) as Prepared
     const key = idempotency && { ...idempotency, isClaimed: claimed !== null, canReread: reread !== undefined }
-    const attempt = await oneTransaction(deps, request, key, (tx) => effect(tx, prepared))
+    const attempt = await oneTransaction(deps, request, key, { before, effect: (tx) => effect(tx, prepared) })
     if (attempt.isDryRun) await releaseClaim()
     return attempt
   } catch (error) {
@@ -123,22 +125,29 @@ function oneTransaction(
   deps: WriteDeps,
   request: FastifyRequest,
   key: (Idempotency & { isClaimed: boolean; canReread: boolean }) | null,
-  effect: (tx: Tx) => Promise<ApiResponse | DryRunResult>,
+  { before, effect }: { before: Mutation<never>['before']; effect: (tx: Tx) => Promise<ApiResponse | DryRunResult> },
 ): Promise<Attempt> {
   return deps.db.tx(async (tx) => {
     bindRequest(tx, { principal: request.principal, isDryRun: isDryRun(request) })
     const earlier = key && !key.isClaimed ? await loadStoredResponse(tx, deps, key) : null
     if (earlier) return { stored: earlier, replayed: true }
+    const was = before && !isDryRun(request) ? await before(tx).catch(nothingIfRefused) : undefined
     const result = await effect(tx)
     if (result instanceof DryRunResult) {
       tx.rollBack()
       return { stored: toStored(new ApiResponse(result.preview, 200)), replayed: false, isDryRun: true }
     }
-    for (const record of toAuditRecords(request, result.status, null, result.data)) deps.audit.recordSuccess(tx, record)
+    for (const record of toAuditRecords(request, result.status, null, { data: result.data, before: was }))
+      deps.audit.recordSuccess(tx, record)
     const stored = toStored(result)
     if (key) await storeResponse(tx, deps, key, key.canReread && isLarge(stored) ? { ...stored, body: null } : stored)
     return { stored, replayed: false }
   })
+}
+
+/** What the caller has no such resource of, the effect refuses in its own order of checks. */
+function nothingIfRefused(error: unknown): undefined {
+  if (!(error instanceof ApiError)) throw error
 }
 
 /** Serialised inside the transaction: what is stored is byte for byte what is sent. */
