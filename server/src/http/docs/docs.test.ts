@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { ERROR_CATALOG } from '../../kernel/errors.ts'
+import { namesOf } from './contents.ts'
 import { anchorOf } from './markdown.ts'
 import { openReference } from './reference.ts'
 
-const PAGES = ['/docs', '/docs/', '/docs/errors', '/docs/guides', '/docs/reference/virtual-machines', '/docs/guide/tutorial']
+const PAGES = [
+  '/docs',
+  '/docs/',
+  '/docs/errors',
+  '/docs/guides',
+  '/docs/handbook',
+  '/docs/search?q=snapshot',
+  '/docs/reference/virtual-machines',
+  '/docs/guide/tutorial',
+]
 
 describe('/docs', async () => {
   const { app, operations } = await testApp()
@@ -31,7 +41,7 @@ describe('/docs', async () => {
   })
 
   test('lists decisions by number', async () => {
-    const numbers = [...(await pageOf('/docs/guides')).matchAll(/<a href="\/docs\/decisions\/(\d+)-[^"]*">/g)].map(([, number]) =>
+    const numbers = [...(await pageOf('/docs/handbook')).matchAll(/<a href="\/docs\/decisions\/(\d+)-[^"]*">/g)].map(([, number]) =>
       Number(number),
     )
     const listed = numbers.slice(0, new Set(numbers).size) // the navigation repeats them
@@ -63,6 +73,57 @@ describe('/docs', async () => {
   test('every error of the catalog is documented at the URL of its problem document', async () => {
     const { body } = await get('/docs/errors')
     for (const [code, { title }] of Object.entries(ERROR_CATALOG)) expect(body).toMatch(new RegExp(`<tr id="${code}">.*${title}`))
+  })
+})
+
+describe('guides', async () => {
+  const { app } = await testApp()
+  const read = async (url: string): Promise<string> => (await app.inject({ url })).body
+  const found = async (query: string): Promise<string[]> =>
+    [...(await read(`/docs/search?${new URLSearchParams({ q: query })}`)).matchAll(/<li><a href="([^"]+)">/g)]
+      .map(([, address]) => address!)
+      .filter((address) => !/^\/docs(\/(guides|handbook|errors))?$/.test(address))
+
+  test('are found by their words, the best first', async () => {
+    expect((await found('snapshot'))[0]).toMatch(/snapshot/)
+    expect((await found('placement groups'))[0]).toBe('/docs/guide/placement-groups')
+    expect(await found('host maintenance drain')).toContainEqual(expect.stringMatching(/^\/docs\/operate\//))
+    expect((await found('insufficient_funds'))[0]).toBe('/docs/errors/insufficient_funds')
+    expect(await found('xyzzy')).toEqual([])
+    expect(await found('')).toEqual([])
+  })
+
+  test('a search is shown as text', async () => {
+    const body = await read(`/docs/search?q=${encodeURIComponent('"><img src=x onerror=alert(1)>')}`)
+    expect(body).not.toContain('<img')
+    expect(body).toContain('value="&quot;&gt;&lt;img')
+    expect((await app.inject({ url: '/docs/search?q=a&q=b' })).statusCode).toBe(200)
+  })
+
+  test('lead from one to the next, of customers and of operators apart', async () => {
+    const seen: string[] = []
+    for (let path: string | undefined = '/docs/guide/tutorial'; path && seen.length < 100;) {
+      seen.push(path)
+      path = /rel="next" href="([^"]+)"/.exec(await read(path))?.[1]
+    }
+    expect(seen.every((path) => path.startsWith('/docs/guide/'))).toBe(true)
+    expect(new Set(seen).size).toBe(namesOf('guide').length)
+    const page = await read('/docs/guide/volumes')
+    expect(page).toMatch(/rel="prev" href="\/docs\/guide\//)
+    expect(page).not.toContain('/docs/operate/install"')
+    expect(await read('/docs/operate/install')).not.toContain('/docs/guide/volumes"')
+  })
+
+  test('have a table of contents', async () => {
+    const page = await read('/docs/guide/firewalls')
+    const anchors = [
+      ...page
+        .split('aria-label="On this page"')[1]!
+        .split('</nav>')[0]!
+        .matchAll(/href="#([^"]+)"/g),
+    ].map(([, id]) => id!)
+    expect(anchors.length).toBeGreaterThan(1)
+    for (const anchor of anchors) expect(page).toContain(`<h2 id="${anchor}"`)
   })
 })
 

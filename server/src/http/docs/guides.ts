@@ -5,23 +5,21 @@ import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { ERROR_CATALOG, notFound, type ErrorCode } from '../../kernel/errors.ts'
 import { DOCS } from '../../kernel/paths.ts'
-import { renderLayout, sendPage as show } from './layout.ts'
-import { anchorOf, renderMarkdown } from './markdown.ts'
+import { contentsOf, FOLDERS, namesOf, neighboursOf, partOf, read, type Page, type PartName } from './contents.ts'
+import { renderLayout, sendPage as show, type PartPath } from './layout.ts'
+import { anchorOf, renderMarkdown, type Heading } from './markdown.ts'
+import { marked, searchGuides, wordsOf } from './search.ts'
 import { escapeHtml } from '../server/html-page.ts'
 
-const SECTIONS: Record<string, string> = { guide: 'Guides', operate: "The operator's handbook", decisions: 'Decisions' }
-
-/** Listed first, in this order; the others follow by title. */
-const FIRST = ['tutorial', 'cli', 'sdk', 'install', '0001-one-database']
-
-interface Page {
-  path: string
-  title: string
-}
+const PATHS: Record<PartName, PartPath> = { guides: '/docs/guides', handbook: '/docs/handbook' }
 
 export function servePages(app: FastifyInstance, counted: { onRequest: onRequestHookHandler }): void {
-  app.get('/docs/guides', counted, async (_, reply) => show(reply, guide('Berth documentation', contents())))
-  for (const section of Object.keys(SECTIONS)) {
+  for (const part of Object.keys(PATHS) as PartName[]) app.get(PATHS[part], counted, async (_, reply) => show(reply, contents(part)))
+  app.get('/docs/search', counted, async ({ query }, reply) => {
+    const { q } = query as { q?: unknown }
+    return show(reply, searchPage(typeof q === 'string' ? q : ''))
+  })
+  for (const section of FOLDERS) {
     app.get(`/docs/${section}/:page`, counted, async ({ params }, reply) => show(reply, pageAt(section, (params as { page: string }).page)))
     app.get(`/docs/${section}/files/:name`, counted, async ({ params }, reply) =>
       rawFile(reply, section, (params as { name: string }).name),
@@ -33,36 +31,53 @@ export function servePages(app: FastifyInstance, counted: { onRequest: onRequest
     app.get(`/docs/errors/${code}`, counted, async (_, reply) => show(reply, errorPage(code)))
 }
 
-const namesOf = (section: string): string[] => readdirSync(join(DOCS, section)).filter((name) => name.endsWith('.md'))
+const linkTo = ({ path, title }: Page, open?: string): string =>
+  `<a href="/docs/${path}"${path === open ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a>`
 
-function pagesOf(section: string): Page[] {
-  const rank = ({ path }: Page): number => (FIRST.indexOf(posix.basename(path)) + FIRST.length + 1) % (FIRST.length + 1)
-  return namesOf(section)
-    .map((name) => ({ path: `${section}/${name.slice(0, -3)}`, title: titleOf(`${section}/${name}`) }))
-    .sort((a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title, 'en', { numeric: true }))
-}
+const listOf = (pages: Page[], open?: string): string => `<ul>${pages.map((page) => `<li>${linkTo(page, open)}</li>`).join('')}</ul>`
 
-const titleOf = (file: string): string => /^# (.+)$/m.exec(read(file))?.[1] ?? file
-const read = (file: string): string => readFileSync(join(DOCS, file), 'utf8')
-
-function listOf(section: string, open?: string): string {
-  const items = pagesOf(section).map(
-    ({ path, title }) => `<li><a href="/docs/${path}"${path === open ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a></li>`,
-  )
-  return `<ul>${items.join('')}</ul>`
-}
-
-function contents(): string {
-  const lists = Object.entries(SECTIONS).map(([section, title]) => `<h2 id="${section}">${title}</h2>${listOf(section)}`)
-  const reference = '<ul><li><a href="/docs">The API, operation by operation</a></li><li><a href="/docs/errors">Errors</a></li></ul>'
-  return `<h1>Documentation</h1>${lists.join('')}<h2 id="reference">Reference</h2>${reference}`
+function contents(part: PartName): string {
+  const { title, about, topics } = contentsOf(part)
+  const lists = topics.map((topic) => `<section><h2 id="${anchorOf(topic.title)}">${topic.title}</h2>${listOf(topic.pages)}</section>`)
+  const more =
+    part === 'guides'
+      ? '<section><h2 id="reference">Reference</h2><ul><li><a href="/docs">The API, operation by operation</a></li><li><a href="/docs/errors">Errors</a></li></ul></section>'
+      : ''
+  return guide({ title, body: `<h1>${title}</h1><p>${about}</p><div class="topics">${lists.join('')}${more}</div>`, part })
 }
 
 function pageAt(section: string, page: string): string {
-  if (!namesOf(section).includes(`${page}.md`)) throw notFound('Page')
+  if (!namesOf(section).includes(page)) throw notFound('Page')
   const path = `${section}/${page}`
-  const { title, html } = renderMarkdown(read(`${path}.md`), (target) => addressFrom(path, target))
-  return guide(title, html, path)
+  const { title, html, headings } = renderMarkdown(read(`${path}.md`), (target) => addressFrom(path, target))
+  return guide({ title, body: `${html}${neighbours(path)}`, part: partOf(section), path, headings })
+}
+
+function neighbours(path: string): string {
+  const { before, after } = neighboursOf(path)
+  const links = [
+    before && `<a class="before" rel="prev" href="/docs/${before.path}"><small>Previous</small>${escapeHtml(before.title)}</a>`,
+    after && `<a class="after" rel="next" href="/docs/${after.path}"><small>Next</small>${escapeHtml(after.title)}</a>`,
+  ]
+  return `<nav class="neighbours" aria-label="Previous and next page">${links.filter(Boolean).join('')}</nav>`
+}
+
+function searchPage(query: string): string {
+  const words = wordsOf(query)
+  const results = searchGuides(query)
+  const items = results.map(
+    ({ address, place, heading, excerpt }) =>
+      `<li><a href="${address}">${marked(heading, words)}</a><small>${escapeHtml(place)}</small><p>${marked(excerpt, words)}</p></li>`,
+  )
+  const found = results.length === 0 ? 'Nothing found' : results.length === 1 ? '1 result' : `${results.length} results`
+  const said =
+    query.trim() === '' ? '<p>Type what you are looking for.</p>' : `<p role="status">${found} for “${escapeHtml(query.slice(0, 100))}”</p>`
+  return renderLayout({
+    title: 'Search · Berth documentation',
+    body: `<h1>Search</h1><div id="results">${said}<ol class="results">${items.join('')}</ol></div>`,
+    query,
+    scripts: ['search.js'],
+  })
 }
 
 /** Links are written for readers of the files: here links to other pages become URLs, and links to source files plain text. */
@@ -118,11 +133,26 @@ function explanationOf(code: ErrorCode): string {
   return parts.find((part) => anchorOf(part.split('\n')[0]!) === code)?.replace(/^.*\n/, '') ?? ''
 }
 
-/** The navigation beside a guide. */
-const side = (open?: string): string =>
-  Object.entries(SECTIONS)
-    .map(([section, title]) => `<p>${title}</p>${listOf(section, open)}`)
+/** The navigation beside a guide: of its own part alone. */
+const side = (part: PartName, open?: string): string =>
+  contentsOf(part)
+    .topics.map((topic) => `<p>${topic.title}</p>${listOf(topic.pages, open)}`)
     .join('')
 
-const guide = (title: string, body: string, path?: string): string =>
-  renderLayout({ title, body, part: '/docs/guides', side: side(path), scripts: ['copy.js'] })
+interface Guide {
+  title: string
+  body: string
+  part: PartName
+  path?: string
+  headings?: Heading[]
+}
+
+const guide = ({ title, body, part, path, headings = [] }: Guide): string =>
+  renderLayout({
+    title: path === undefined ? `${title} · Berth documentation` : title,
+    body,
+    part: PATHS[part],
+    side: { title: contentsOf(part).title, html: side(part, path) },
+    headings,
+    scripts: ['copy.js'],
+  })

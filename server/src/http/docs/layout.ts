@@ -1,6 +1,7 @@
 // The frame of every documentation page: the dashboard's colours, type and header. Style and scripts are separate files, so that the
 // content security policy can forbid everything inline.
 import type { FastifyReply } from 'fastify'
+import type { Heading } from './markdown.ts'
 import { escapeHtml } from '../server/html-page.ts'
 
 /** Own origin only. */
@@ -11,7 +12,7 @@ const POLICY = [
   "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'", // the search
   "frame-ancestors 'none'",
 ].join('; ')
 
@@ -23,24 +24,43 @@ export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
 
 export interface Frame {
   title: string
-  /** HTML, like `side`. */
+  /** HTML, like that of `side`. */
   body: string
   /** The navigation beside the page. */
-  side?: string
+  side?: { title: string; html: string }
+  /** For the table of contents of the page. */
+  headings?: Heading[]
   /** The section in the header. */
-  part: '/docs' | '/docs/guides' | '/docs/errors'
+  part?: PartPath
+  /** What was searched for. */
+  query?: string
   scripts?: string[]
 }
 
-const PARTS = { '/docs': 'API reference', '/docs/guides': 'Guides', '/docs/errors': 'Errors' }
+const PARTS = { '/docs/guides': 'Guides', '/docs': 'API reference', '/docs/errors': 'Errors', '/docs/handbook': 'For operators' }
+
+export type PartPath = keyof typeof PARTS
 
 const MARK =
   '<svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#0b6e61"/><path d="M9 8v12.5a3.5 3.5 0 0 0 3.5 3.5h7a3.5 3.5 0 0 0 3.5-3.5V8" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/><rect x="13" y="10" width="6" height="8.5" rx="1.8" fill="#ffb38a"/></svg>'
 
-const partLink = ([path, name]: [string, string], part: string): string =>
+const partLink = ([path, name]: [string, string], part: string | undefined): string =>
   `<a href="${path}"${path === part ? ' aria-current="page"' : ''}>${name}</a>`
 
-export const renderLayout = ({ title, body, side, part, scripts = [] }: Frame): string => `<!doctype html>
+const searchForm = (query: string): string =>
+  `<form role="search" action="/docs/search"><input type="search" name="q" aria-label="Search the documentation" placeholder="Search" value="${escapeHtml(query)}" maxlength="100" autocomplete="off"></form>`
+
+/** Beside the page, and folded above it where there is no room. */
+const sideOf = ({ title, html }: { title: string; html: string }): string =>
+  `<nav class="side" aria-label="${escapeHtml(title)}">${html}</nav><details class="fold"><summary>${escapeHtml(title)}</summary><nav aria-label="${escapeHtml(title)}">${html}</nav></details>`
+
+function tableOfContents(headings: Heading[]): string {
+  if (headings.length < 2) return ''
+  const list = `<ul>${headings.map(({ anchor, text }) => `<li><a href="#${anchor}">${escapeHtml(text)}</a></li>`).join('')}</ul>`
+  return `<nav class="toc" aria-label="On this page"><p>On this page</p>${list}</nav><details class="fold toc-fold"><summary>On this page</summary><nav aria-label="On this page">${list}</nav></details>`
+}
+
+export const renderLayout = ({ title, body, side, headings = [], part, query = '', scripts = [] }: Frame): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title><link rel="icon" href="/favicon.svg" type="image/svg+xml"><link rel="stylesheet" href="/docs/files/style.css"><script src="/docs/files/colours.js"></script></head>
@@ -48,8 +68,10 @@ export const renderLayout = ({ title, body, side, part, scripts = [] }: Frame): 
 <a class="skip" href="#content">Skip to the content</a>
 <header><a class="brand" href="/docs/guides">${MARK}Berth <span>docs</span></a><nav aria-label="Documentation">${Object.entries(PARTS)
   .map((each) => partLink(each, part))
-  .join('')}</nav><button type="button" id="colours" hidden>Dark</button><a class="to-dashboard" href="/">Dashboard</a></header>
-<div class="columns">${side ? `<nav class="side" aria-label="On these pages">${side}</nav>` : ''}<main id="content" tabindex="-1">
+  .join(
+    '',
+  )}</nav>${searchForm(query)}<button type="button" id="colours" hidden>Dark</button><a class="to-dashboard" href="/">Dashboard</a></header>
+<div class="columns">${side ? sideOf(side) : ''}${tableOfContents(headings)}<main id="content" tabindex="-1">
 ${body}
 </main></div>
 ${scripts.map((name) => `<script type="module" src="/docs/files/${name}"></script>`).join('')}

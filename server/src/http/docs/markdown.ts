@@ -2,19 +2,32 @@
 import { createRequire } from 'node:module'
 import type { MarkdownIt, Token } from 'markdown-it'
 
+export interface Heading {
+  anchor: string
+  text: string
+}
+
 export interface Rendered {
   title: string
   html: string
+  /** Those of the second level. */
+  headings: Heading[]
 }
 
 export type Resolve = (target: string) => string | null
+
+interface Env {
+  resolve: Resolve
+  headings: Heading[]
+}
 
 let parser: MarkdownIt | undefined
 
 /** `resolve` maps a link target to a URL; null renders only its text. */
 export function renderMarkdown(text: string, resolve: Resolve): Rendered {
-  const html = (parser ??= createParser()).render(text, { resolve })
-  return { title: /^# (.+)$/m.exec(text)?.[1] ?? '', html }
+  const headings: Heading[] = []
+  const html = (parser ??= createParser()).render(text, { resolve, headings })
+  return { title: /^# (.+)$/m.exec(text)?.[1] ?? '', html, headings }
 }
 
 /** Loaded on the first request: most processes never serve documentation. */
@@ -25,11 +38,17 @@ function createParser(): MarkdownIt {
   rules.fence = (tokens, at) => `<pre tabindex="0"><code>${markdown.utils.escapeHtml(tokens[at]!.content.trimEnd())}</code></pre>\n`
   rules.table_open = () => '<div class="scroll" tabindex="0"><table>'
   rules.table_close = () => '</table></div>\n'
-  markdown.core.ruler.push('documentation', ({ tokens, env }) => {
+  markdown.core.ruler.push('documentation', (state) => {
+    const { tokens } = state
+    const { resolve, headings } = state.env as unknown as Env
     dropEmptyHeads(tokens)
     tokens.forEach((token, at) => {
-      if (token.type === 'heading_open') token.attrSet('id', anchorOf(tokens[at + 1]!.content))
-      if (token.children) resolveTargets(token.children, (env as { resolve: Resolve }).resolve)
+      if (token.type === 'heading_open') {
+        const text = tokens[at + 1]!.content
+        token.attrSet('id', anchorOf(text))
+        if (token.tag === 'h2') headings.push({ anchor: anchorOf(text), text: text.replaceAll('`', '') })
+      }
+      if (token.children) resolveTargets(token.children, resolve)
     })
   })
   return markdown

@@ -10,6 +10,7 @@ import type { Json } from './openapi.ts'
 import { aboutOf, fieldsOf, fieldTable, resolve, typeOf, type Field, type Schemas } from './reference-fields.ts'
 import { tryForm, type Parameter } from './reference-fields.ts'
 
+const TITLE = 'API reference'
 const EXAMPLES = join(DOCS, '../openapi/examples.json')
 
 interface Described {
@@ -69,12 +70,19 @@ export function openReference(prefix: string, document: Json): Reference {
       .map(([tag, all = []]) => sideEntry(tag, open === tag ? all : [], open === tag))
       .join('')}</ul>`
   return {
-    index: () => renderLayout({ title: 'Berth API', part: '/docs', side: side(), body: indexBody(info.description, groups) }),
+    index: () =>
+      renderLayout({ title: 'Berth API', part: '/docs', side: { title: TITLE, html: side() }, body: indexBody(info.description, groups) }),
     group: (name) => {
       const tag = Object.keys(groups).find((each) => anchorOf(each) === name)
       if (tag === undefined) return undefined
       const body = `<h1>${escapeHtml(tag)}</h1>${credentialsForm(prefix)}${groups[tag]!.map((call) => operationOf(prefix, call, components)).join('')}`
-      return renderLayout({ title: `${tag} · Berth API`, part: '/docs', side: side(tag), body, scripts: ['try.js'] })
+      return renderLayout({
+        title: `${tag} · Berth API`,
+        part: '/docs',
+        side: { title: TITLE, html: side(tag) },
+        body,
+        scripts: ['try.js'],
+      })
     },
   }
 }
