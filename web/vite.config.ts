@@ -25,8 +25,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // A language is a file of its own, of which the browser gets one.
-            { name: 'words-en', test: /web\/src\/words\/en\//, priority: 4 },
-            { name: 'words-de', test: /web\/src\/words\/de\//, priority: 4 },
+            { name: 'words-en', test: /web\/src\/words\/en\/(?!audit-actions)/, priority: 4 },
+            { name: 'words-de', test: /web\/src\/words\/de\/(?!audit-actions)/, priority: 4 },
             { name: 'framework', test: FRAMEWORK, priority: 3 },
             { name: 'overlays', test: OVERLAYS, priority: 2 },
             // What many screens share comes in two files, not in fifty; the rest with the screen that needs it.

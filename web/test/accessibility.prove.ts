@@ -36,6 +36,18 @@ describe('axe reports no violations', async () => {
     expect(await check([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS, '/no-such-page'])).toEqual([])
   })
 
+  test('on full screens in German', async () => {
+    await page.evaluate(() => localStorage.setItem('berth:language', 'de'))
+    const { berth } = await product.client(OWNER.email)
+    const [vm] = await berth.vms
+      .list()
+      .page()
+      .then(({ items }) => items)
+    expect(await check([...CUSTOMER_LISTS, `/vms/${vm!.id}`, ...OPERATOR_LISTS])).toEqual([])
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    await page.evaluate(() => localStorage.removeItem('berth:language'))
+  })
+
   test('on screens that fail to load', async () => {
     await page.route(/\/api\/dashboard\/(v1|operator|sessions$)/, (route) =>
       route.fulfill({ status: 500, json: { success: false, error: 'Something went wrong on our side' } }),

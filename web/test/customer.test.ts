@@ -80,7 +80,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
   test('reads in the list of events what happened', async () => {
     const vmPage = page.url()
     await go(page, 'Events')
-    const created = page.getByRole('row', { name: /^Show data: VM web-1 was created vm\.created/ })
+    const created = page.getByRole('row', { name: /^VM web-1 was created vm\.created/ })
     await expectShown(created)
     await button(created, 'Show data: VM web-1 was created').click()
     await expectShown(dialog(page).getByText('"type": "vm.created"'))

@@ -77,7 +77,10 @@ export const PATIENCE_MS = 75_000
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await expectShown(page.getByRole('heading'), PATIENCE_MS)
-  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached', timeout: PATIENCE_MS })
+  await page
+    .getByRole('status', { name: /^(Loading|Wird geladen)$/ })
+    .first()
+    .waitFor({ state: 'detached', timeout: PATIENCE_MS })
 }
 
 /** The links of the menu. */

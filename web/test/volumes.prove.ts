@@ -72,7 +72,7 @@ describe('volumes', async () => {
     await page.goto('/wallet')
     await expectShown(page.getByRole('table', { name: 'Forecast' }).getByText('Volume data'))
     await page.goto('/audit-log')
-    await expectShown(page.getByRole('row', { name: /^Changed volume data / }))
+    await expectShown(page.getByRole('row', { name: / changed volume data / }))
   })
 
   test('it is detached and deleted', async () => {

@@ -3,12 +3,14 @@ import { WEBHOOK_EVENTS } from '@berth/sdk'
 import { describe, expect, test } from 'vitest'
 import { examplePayload } from '../src/screens/events/example.ts'
 import * as de from '../src/words/de/index.ts'
+import * as deAudit from '../src/words/de/audit-actions.ts'
 import * as en from '../src/words/en/index.ts'
+import * as enAudit from '../src/words/en/audit-actions.ts'
 import { preferredLanguage, preferredLocale } from '../src/words/language.ts'
 
 /** Words that German customers of hosting use as they are, names, and what is typed or pressed. */
 const SAME_IN_BOTH =
-  '1 h | 24 h | 6 h | Backup | Backups | Berth | Budget | CLI | CPU | CPUs | DHCP | Firewall | Firewalls | Gateway | Host | Hostname | Hosts | ID | ISO | Image | Images | Labels | Limit | Limits | Live | Name | Peerings | Ping | Port | Ports | Private IPv4 | Region | Reverse DNS | Runbook | SSH | Schema | Snapshot | Snapshots | Status | Support | System | Tickets | Traffic | TypeScript | URL | Upgrade | VM | VMs | Version | Volume | Volumes | Web | Webhook | Webhooks | Workflow | curl | env=prod | env=prod,!old | snapshot | vCPU | ⌘ K'.split(
+  '1 h | 24 h | 6 h | Backup | Backups | Berth | Budget | CLI | CPU | CPUs | DHCP | Firewall | Firewalls | Gateway | Host | Hostname | Hosts | ID | ISO | Image | Images | Labels | Limit | Limits | Live | Name | Peerings | Ping | Port | Ports | Position | Private IPv4 | Region | Reverse DNS | Runbook | SSH | Schema | Snapshot | Snapshots | Status | Support | System | Tickets | Traffic | TypeScript | URL | Upgrade | VM | VMs | Version | Volume | Volumes | Web | Webhook | Webhooks | Workflow | curl | env=prod | env=prod,!old | snapshot | vCPU | ⌘ K'.split(
     ' | ',
   )
 
@@ -23,7 +25,7 @@ function* leaves(english: unknown, german: unknown, path = ''): Generator<Leaf> 
 
 const { eventSentences: englishSentences, ...english } = { ...en }
 const { eventSentences: germanSentences, ...german } = { ...de }
-const all = [...leaves(english, german)]
+const all = [...leaves(english, german), ...leaves(enAudit, deAudit)]
 const texts = all.filter((leaf): leaf is [string, string, string] => typeof leaf[1] === 'string')
 const functions = all.filter(([, value]) => typeof value === 'function') as [string, Sentence, Sentence][]
 

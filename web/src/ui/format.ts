@@ -83,6 +83,8 @@ export const formatDate = (iso: string): string => date.format(new Date(iso))
 export const formatUtc = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],

@@ -10,6 +10,7 @@ export interface ListSearch {
   dateTo?: string
   action?: string
   tokenId?: string
+  personId?: string
   tab?: string
   range?: string
   /** A backup of a VM. */
@@ -21,7 +22,21 @@ export interface ListSearch {
 }
 
 const NUMBERS = ['page', 'limit'] as const
-const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range', 'vm', 'backup', 'image', 'labels'] as const
+const TEXTS = [
+  'status',
+  'type',
+  'dateFrom',
+  'dateTo',
+  'action',
+  'tokenId',
+  'personId',
+  'tab',
+  'range',
+  'vm',
+  'backup',
+  'image',
+  'labels',
+] as const
 
 /** Parses the known parameters of a URL and ignores the rest. */
 export function readSearch(search: Record<string, unknown>): ListSearch {

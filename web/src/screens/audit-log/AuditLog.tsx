@@ -1,10 +1,14 @@
-import { Select, TextInput } from '@mantine/core'
+import { ActionIcon, Select, TextInput } from '@mantine/core'
 import type { AuditEntry } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { Fragment } from 'react'
+import { useState } from 'react'
+import { keysQuery } from '../../api/keys.ts'
 import { auditQuery } from '../../queries/account.ts'
+import { membersQuery } from '../../queries/members.ts'
+import { Code } from '../../ui/CopyButton.tsx'
+import { Dialog } from '../../ui/Dialogs.tsx'
 import { Filters } from '../../ui/Filters.tsx'
-import { TextLink } from '../../ui/links.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
@@ -12,66 +16,56 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { auditMessages as w, commonMessages } from '../../words/words.ts'
-import { ACTION_CHOICES, actionName } from './action-name.ts'
+import { auditMessages as w } from '../../words/words.ts'
+import css from './audit-log.module.css'
+import { Changes } from './Changes.tsx'
 import { useResources, type Resource } from './resources.ts'
+import { Sentence, Source } from './Sentence.tsx'
+import { ACTION_CHOICES, actionTitle, namesIn } from './sentence.ts'
 
-const columnsOf = (resources: Map<string, Resource>): Column<AuditEntry>[] => [
+const columnsOf = (
+  resources: Map<string, Resource>,
+  names: Map<string, string>,
+  show: (entry: AuditEntry) => void,
+): Column<AuditEntry>[] => [
   {
     head: w.action,
-    truncate: ({ action, resourceIds }) => [action, ...resourceIds].join(' '),
-    cell: (entry) => <Sentence entry={entry} resources={resources} />,
-  },
-  {
-    head: w.actor,
-    truncate: ({ actor }) => actor.name,
-    cell: ({ actor }) => (
-      <div>
-        <div>{actor.name}</div>
-        <div className="muted">
-          {w.actors[actor.type] ?? actor.type}
-          {actor.via === 'token' && actor.person && ` · ${actor.person.name}`}
-        </div>
+    grow: true,
+    cell: (entry) => (
+      <div className={css['entry']}>
+        <Sentence {...{ entry, resources, names }} />
+        {entry.changes && <Changes changes={entry.changes} />}
+        <Source entry={entry} />
       </div>
     ),
   },
-  { head: w.from, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
   {
     head: w.result,
     cell: ({ result, errorCode, count }) => (
       <Status tone={result === 'succeeded' ? 'good' : 'bad'}>{result === 'succeeded' ? w.succeeded : w.refused(errorCode, count)}</Status>
     ),
   },
-  { head: w.when, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
+  { head: w.when, cell: ({ createdAt }) => <Time at={createdAt} as="ago" />, right: true },
+  {
+    head: w.data,
+    quiet: true,
+    shrink: true,
+    right: true,
+    cell: (entry) => (
+      <ActionIcon variant="subtle" color="gray" aria-label={w.show(actionTitle(entry.action))} onClick={() => show(entry)}>
+        <Icon name="code" size={16} />
+      </ActionIcon>
+    ),
+  },
 ]
-
-/** Links to what still exists; of the rest the id is left. */
-function Sentence({ entry: { action, resourceIds }, resources }: { entry: AuditEntry; resources: Map<string, Resource> }) {
-  const known = resourceIds.flatMap((id) => resources.get(id) ?? [])
-  return (
-    <div>
-      <div>
-        {actionName(action)}{' '}
-        {known.map(({ name, to }, index) => (
-          <Fragment key={`${to} ${name}`}>
-            {index > 0 && ', '}
-            <TextLink to={to} underline="always">
-              {name}
-            </TextLink>
-          </Fragment>
-        ))}
-      </div>
-      {known.length === 0 && resourceIds.length > 0 && <div className="muted">{resourceIds.at(-1)}</div>}
-    </div>
-  )
-}
 
 export default function AuditLog() {
   const { search, filter } = usePaging()
-  const { page, limit, dateFrom, dateTo, action, tokenId } = search
-  const entries = useQuery(auditQuery({ page, limit, dateFrom, dateTo, action, tokenId }))
+  const [shown, setShown] = useState<AuditEntry | null>(null)
+  const { page, limit, dateFrom, dateTo, action, tokenId, personId } = search
+  const entries = useQuery(auditQuery({ page, limit, dateFrom, dateTo, action, tokenId, personId }))
   const resources = useResources()
-  const isFiltered = [dateFrom, dateTo, action, tokenId].some((each) => each !== undefined)
+  const isFiltered = [dateFrom, dateTo, action, tokenId, personId].some((each) => each !== undefined)
   return (
     <Page title={w.title} about={w.about}>
       <Card flush>
@@ -88,6 +82,7 @@ export default function AuditLog() {
             clearButtonProps={{ 'aria-label': w.anyAction }}
             style={{ flexBasis: 260 }}
           />
+          <ActorFilter />
           <TextInput
             type="date"
             label={w.dateFrom}
@@ -104,10 +99,48 @@ export default function AuditLog() {
         <PagedTable
           of={entries}
           caption={w.title}
-          columns={columnsOf(resources)}
+          columns={columnsOf(resources, namesIn(entries.data?.items ?? []), setShown)}
           empty={<Empty icon="list" title={w.emptyTitle} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />}
         />
       </Card>
+      {shown && (
+        <Dialog title={actionTitle(shown.action)} onClose={() => setShown(null)} size="lg">
+          <Code text={JSON.stringify(shown, null, 2)} what={w.data} />
+        </Dialog>
+      )}
     </Page>
+  )
+}
+
+const PERSON = 'person:'
+const TOKEN = 'token:'
+
+function ActorFilter() {
+  const { search, filter } = usePaging()
+  const members = useQuery(membersQuery({ limit: 100 })).data?.items ?? []
+  const keys = useQuery(keysQuery).data ?? []
+  const chosen = search.personId ? `${PERSON}${search.personId}` : search.tokenId ? `${TOKEN}${search.tokenId}` : null
+  const choose = (actor: string | null): void =>
+    filter({
+      personId: actor?.startsWith(PERSON) ? actor.slice(PERSON.length) : undefined,
+      tokenId: actor?.startsWith(TOKEN) ? actor.slice(TOKEN.length) : undefined,
+    })
+  const data = [
+    { group: w.people, items: members.map(({ id, email }) => ({ value: `${PERSON}${id}`, label: email })) },
+    { group: w.keys, items: keys.map(({ id, name }) => ({ value: `${TOKEN}${id}`, label: name })) },
+  ].filter(({ items }) => items.length > 0)
+  return (
+    <Select
+      label={w.actor}
+      placeholder={w.anyActor}
+      value={chosen}
+      onChange={choose}
+      data={data}
+      searchable
+      clearable
+      nothingFoundMessage={w.noActor}
+      clearButtonProps={{ 'aria-label': w.anyActor }}
+      style={{ flexBasis: 220 }}
+    />
   )
 }

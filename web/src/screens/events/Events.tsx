@@ -1,9 +1,10 @@
-import { UnstyledButton } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import type { Event } from '@berth/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
@@ -12,6 +13,7 @@ import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { eventMessages as w } from '../../words/words.ts'
 import { eventSentence } from './describe.ts'
+import { EventSentence } from './EventSentence.tsx'
 import { Examples } from './Examples.tsx'
 import { readEvents } from './recent.ts'
 
@@ -30,13 +32,7 @@ export default function Events() {
       grow: true,
       cell: (event) => (
         <div>
-          <UnstyledButton
-            aria-label={w.show(eventSentence(event))}
-            onClick={() => setShown(event)}
-            style={{ display: 'block', maxWidth: '100%', fontSize: 'inherit', textDecoration: 'underline' }}
-          >
-            {eventSentence(event)}
-          </UnstyledButton>
+          <EventSentence event={event} />
           <small className="muted" style={{ display: 'block' }}>
             <code>{event.type}</code>
           </small>
@@ -44,7 +40,18 @@ export default function Events() {
       ),
     },
     { head: w.number, cell: ({ cursor }) => cursor, right: true },
-    { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
+    { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} as="ago" />, right: true },
+    {
+      head: w.data,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (event) => (
+        <ActionIcon variant="subtle" color="gray" aria-label={w.show(eventSentence(event))} onClick={() => setShown(event)}>
+          <Icon name="code" size={16} />
+        </ActionIcon>
+      ),
+    },
   ]
   return (
     <Page title={w.title} about={w.about}>

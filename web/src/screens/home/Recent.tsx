@@ -2,7 +2,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { homeMessages as w } from '../../words/words.ts'
-import { eventSentence } from '../events/describe.ts'
+import { EventSentence } from '../events/EventSentence.tsx'
 import { useRecentEvents } from '../events/recent.ts'
 import css from './home.module.css'
 
@@ -18,7 +18,7 @@ export function Recent() {
             {events.map((event) => (
               <li key={event.id}>
                 <span>
-                  {eventSentence(event)}
+                  <EventSentence event={event} />
                   <small className="muted" style={{ display: 'block' }}>
                     <code>{event.type}</code>
                   </small>

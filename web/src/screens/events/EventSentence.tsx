@@ -1,0 +1,22 @@
+import type { Event } from '@berth/sdk'
+import { Fragment } from 'react'
+import { TextLink } from '../../ui/links.tsx'
+import { eventSentence } from './describe.ts'
+import { linkedParts } from './linked-parts.ts'
+
+/** What happened, with a link to each thing that it names. */
+export const EventSentence = ({ event }: { event: Event }) => (
+  <>
+    {linkedParts(eventSentence(event), event.data).map(({ text, to }, index) => (
+      <Fragment key={index}>
+        {to === undefined ? (
+          text
+        ) : (
+          <TextLink to={to} underline="always">
+            {text}
+          </TextLink>
+        )}
+      </Fragment>
+    ))}
+  </>
+)
