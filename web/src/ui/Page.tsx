@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react'
 import { commonMessages } from '../words/words.ts'
+import { GuideLink } from './GuideLink.tsx'
 import css from './page.module.css'
 
 interface Props {
@@ -27,6 +28,7 @@ export function Page({ title, heading, about, above, actions, children, narrow =
             {heading ?? title}
           </h1>
           {about && <div className={css['about']}>{about}</div>}
+          <GuideLink />
         </div>
         {actions && <div className={css['actions']}>{actions}</div>}
       </header>

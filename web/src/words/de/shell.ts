@@ -100,6 +100,7 @@ export const shellMessages: Translated<typeof en> = {
       action: 'Aktion',
     },
   },
+  guide: 'Anleitung (englisch)',
   guides: 'Anleitungen',
   docs: 'API-Referenz',
   language: 'Sprache',

@@ -23,7 +23,7 @@ export const walletMessages: Translated<typeof en> = {
   setUpPayments: 'Zahlungen einrichten',
   addFundsTitle: 'Guthaben aufladen',
   amount: 'Betrag',
-  amountHint: 'Von 1.00 bis 50,000.00, zum Beispiel 25.00',
+  amountHint: 'Von 1.00 bis 50000.00, mit Punkt, zum Beispiel 25.00',
   continueToPayment: 'Weiter zur Zahlung',
   openPayment: 'Zahlungsseite öffnen',
   transactions: 'Buchungen',

@@ -97,6 +97,7 @@ export const shellMessages = {
       action: 'Action',
     },
   },
+  guide: 'Guide',
   guides: 'Guides',
   docs: 'API reference',
   language: 'Language',
