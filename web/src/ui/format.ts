@@ -78,6 +78,15 @@ const dateTime = new Intl.DateTimeFormat(locale, {
 const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
+const clock = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' })
+const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
+
+/** Of an axis of time in Unix seconds: the day at midnight, and where the ticks are days apart. */
+export function formatTick(seconds: number, apart: number): string {
+  const at = new Date(seconds * 1_000)
+  return (apart >= 86_400 || at.getHours() + at.getMinutes() === 0 ? day : clock).format(at)
+}
+
 export const formatDateTime = (iso: string): string => dateTime.format(new Date(iso))
 export const formatDate = (iso: string): string => date.format(new Date(iso))
 export const formatUtc = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`

@@ -2,6 +2,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { formatTick } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { vmMessages as w } from '../../words/words.ts'
 import css from './vm.module.css'
@@ -44,7 +45,10 @@ export function Graph({ title, unit, times, lines, format, most }: Props) {
         legend: { show: false },
         cursor: { y: false },
         scales: { y: { range: (_, __, highest) => [0, most ?? Math.max(highest * 1.1, 1)] } },
-        axes: [axis, { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) }],
+        axes: [
+          { ...axis, values: (_, ticks, __, ___, step) => ticks.map((tick) => formatTick(tick, step)) },
+          { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+        ],
         series: [
           {},
           ...lines.map(({ label }, index) => ({
