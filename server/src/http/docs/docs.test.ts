@@ -85,7 +85,7 @@ describe('guides', async () => {
       .filter((address) => !/^\/docs(\/(guides|handbook|errors))?$/.test(address))
 
   test('are found by their words, the best first', async () => {
-    expect((await found('snapshot'))[0]).toMatch(/snapshot/)
+    expect((await found('snapshot'))[0]).toBe('/docs/guide/backups')
     expect((await found('placement groups'))[0]).toBe('/docs/guide/placement-groups')
     expect(await found('host maintenance drain')).toContainEqual(expect.stringMatching(/^\/docs\/operate\//))
     expect((await found('insufficient_funds'))[0]).toBe('/docs/errors/insufficient_funds')
