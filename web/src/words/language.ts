@@ -2,7 +2,7 @@
 /** Each in its own words. */
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const
 
-export type Language = keyof typeof LANGUAGES
+type Language = keyof typeof LANGUAGES
 
 const KEY = 'berth:language'
 const FALLBACK: Language = 'en'

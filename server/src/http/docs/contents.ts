@@ -5,13 +5,13 @@ import { DOCS } from '../../kernel/paths.ts'
 
 export type PartName = 'guides' | 'handbook'
 
-export interface Part {
+interface Part {
   title: string
   about: string
   topics: Topic[]
 }
 
-export interface Topic {
+interface Topic {
   title: string
   pages: Page[]
 }

@@ -19,7 +19,7 @@ interface Section {
   lower: string
 }
 
-export interface Result {
+interface Result {
   address: string
   /** The part of the documentation, and the page where the heading is another one. */
   place: string

@@ -6,7 +6,7 @@ import { auditMessages as w } from '../../words/words.ts'
 type Action = Pick<AuditEntry, 'action' | 'resourceIds' | 'route' | 'result'>
 
 /** Texts, and the places of what is shown as a link. */
-export type Part = { text: string } | { slot: 'who' | 'what' }
+type Part = { text: string } | { slot: 'who' | 'what' }
 
 const WITH_CODE = 'WithRecoveryCode'
 

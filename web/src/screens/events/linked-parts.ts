@@ -1,4 +1,4 @@
-export interface LinkedPart {
+interface LinkedPart {
   text: string
   to?: string
 }
