@@ -1,4 +1,4 @@
-// What there is to read, in its order: the customers' guides by topic, and the operators' handbook.
+// What there is to read, in its order, as docs/contents.json says: the customers' guides by topic, and the operators' handbook.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCS } from '../../kernel/paths.ts'
@@ -22,48 +22,11 @@ export interface Page {
   title: string
 }
 
-/** A page that is in no topic follows in the last one of its folder. */
-const PARTS: Record<PartName, { title: string; about: string; folders: Record<string, Record<string, string[]>> }> = {
-  guides: {
-    title: 'Guides',
-    about: 'For customers: what VMs can do, and how to use them by the dashboard, the command line, the SDK and the API.',
-    folders: {
-      guide: {
-        'First steps': ['tutorial', 'dashboard', 'cli', 'sdk'],
-        'Virtual machines': [
-          'availability',
-          'images',
-          'isos',
-          'user-data',
-          'consoles',
-          'resize',
-          'rescue',
-          'shelving',
-          'dedicated-cpus',
-          'placement-groups',
-          'metrics',
-          'alerts',
-          'labels',
-        ],
-        Networking: ['networking', 'networks', 'addresses', 'firewalls'],
-        Storage: ['volumes', 'backups'],
-        'Account and billing': ['sign-in', 'members', 'projects', 'tokens', 'billing', 'audit-log', 'tickets'],
-        'Events and API': ['events', 'event-types', 'webhooks', 'lists', 'idempotency', 'rate-limits', 'errors'],
-      },
-    },
-  },
-  handbook: {
-    title: "Operator's handbook",
-    about: 'For whoever runs an installation: setting it up, running it, and what to do when something fails.',
-    folders: {
-      operate: {
-        'Set up': ['install', 'hosts', 'templates', 'plans', 'tls', 'mail', 'payments', 'identity-providers', 'dashboard'],
-        Operate: ['monitoring', 'runbooks', 'backup', 'backup-targets', 'high-availability', 'sizing', 'upgrades'],
-      },
-      decisions: { Decisions: [] },
-    },
-  },
-}
+/** The names of the pages by folder and topic. A page that is in no topic follows in the last one of its folder. */
+const PARTS = JSON.parse(readFileSync(join(DOCS, 'contents.json'), 'utf8')) as Record<
+  PartName,
+  { title: string; about: string; folders: Record<string, Record<string, string[]>> }
+>
 
 export const read = (file: string): string => readFileSync(join(DOCS, file), 'utf8')
 
