@@ -18,10 +18,10 @@ test('every list leads to a guide', () => {
 
 test.each([
   ['/', undefined, '/docs/guide/dashboard'],
-  ['/vms/cmb3v8k2p0000examplevm0001', 'copies', '/docs/guide/backups'],
-  ['/vms/cmb3v8k2p0000examplevm0001', undefined, '/docs/guide/tutorial'],
+  ['/vms/cmb3v8k2p0000examplevm001', 'copies', '/docs/guide/backups'],
+  ['/vms/cmb3v8k2p0000examplevm001', undefined, '/docs/guide/tutorial'],
   ['/vms/new', undefined, '/docs/guide/availability'],
-  ['/networks/cmb3v8k2p0000examplevm0001', undefined, '/docs/guide/networks'],
+  ['/networks/cmb3v8k2p0000examplevm001', undefined, '/docs/guide/networks'],
   ['/settings', 'security', '/docs/guide/sign-in'],
   ['/sign-in', undefined, undefined],
 ])('%s %s is explained by %s', (path, tab, guide) => expect(guideOf(path, tab)).toBe(guide))
