@@ -1,4 +1,4 @@
-// The pages of the documentation, as its table of contents lists them. They are the server's own pages, so they are read as HTML.
+// The pages of the documentation, as its tables of contents list them. They are the server's own pages, so they are read as HTML.
 import { queryOptions } from '@tanstack/react-query'
 
 export interface DocsPage {
@@ -8,17 +8,21 @@ export interface DocsPage {
   section: string
 }
 
-async function readContents(signal: AbortSignal): Promise<DocsPage[]> {
-  const response = await fetch('/docs/guides', { signal, headers: { accept: 'text/html' } })
+/** The customers' guides, and the operators' handbook. */
+const CONTENTS = ['/docs/guides', '/docs/handbook']
+
+async function readContents(address: string, signal: AbortSignal): Promise<DocsPage[]> {
+  const response = await fetch(address, { signal, headers: { accept: 'text/html' } })
   if (!response.ok) return []
   const contents = new DOMParser().parseFromString(await response.text(), 'text/html')
-  const pages = new Map<string, DocsPage>()
-  for (const link of contents.querySelectorAll<HTMLAnchorElement>('main a[href^="/docs/"], article a[href^="/docs/"]')) {
-    const path = link.getAttribute('href')!
-    const title = link.textContent.trim()
-    if (!path.includes('#') && title !== '') pages.set(path, { path, title, section: sectionOf(link) })
-  }
-  return [...pages.values()]
+  return [...contents.querySelectorAll<HTMLAnchorElement>('main a[href^="/docs/"]')]
+    .map((link) => ({ path: link.getAttribute('href')!, title: link.textContent.trim(), section: sectionOf(link) }))
+    .filter(({ path, title }) => !path.includes('#') && title !== '')
+}
+
+async function readAll(signal: AbortSignal): Promise<DocsPage[]> {
+  const pages = (await Promise.all(CONTENTS.map((address) => readContents(address, signal)))).flat()
+  return [...new Map(pages.map((page) => [page.path, page])).values()]
 }
 
 /** The heading above it. */
@@ -29,4 +33,4 @@ function sectionOf(link: Element): string {
   return ''
 }
 
-export const docsQuery = queryOptions({ queryKey: ['docs'], queryFn: ({ signal }) => readContents(signal), staleTime: Infinity })
+export const docsQuery = queryOptions({ queryKey: ['docs'], queryFn: ({ signal }) => readAll(signal), staleTime: Infinity })
