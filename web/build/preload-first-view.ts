@@ -49,7 +49,7 @@ export const preloadFirstView: Plugin = {
       if (!chunk) throw new Error('BUG: a chunk of the first view has another name')
       return filesOf(chunk, chunks).filter(isLater)
     }
-    const words = Object.fromEntries(LANGUAGES.map((name) => [name, find((chunk) => chunk.name === `words-${name}`)]))
+    const words = Object.fromEntries(LANGUAGES.map((name) => [name, find((chunk) => chunk.name === `first-words-${name}`)]))
     const screens = Object.fromEntries(
       Object.entries(SCREENS).map(([path, file]) => [path, find((chunk) => chunk.facadeModuleId?.endsWith(file) ?? false)]),
     )

@@ -1,7 +1,9 @@
 // All routes. The code of a screen is loaded on first navigation, or when a link to the screen is hovered.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import { queryClient } from './api/client.ts'
 import './api/identities.ts' // reads the address before the router does
+import { sessionQuery } from './api/session.ts'
 import { ErrorPage } from './shell/ErrorPage.tsx'
 import { nextPath } from './shell/next-path.ts'
 import { RequireSession } from './shell/RequireSession.tsx'
@@ -11,7 +13,13 @@ import { readSearch } from './ui/paging.ts'
 type Load = () => Promise<{ default: ComponentType }>
 
 const root = createRootRoute({ component: Outlet })
-const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
+const gate = createRoute({
+  getParentRoute: () => root,
+  id: 'gate',
+  component: RequireSession,
+  // Beside the code of the screen, not after it.
+  loader: () => void queryClient.prefetchQuery(sessionQuery),
+})
 
 const screen = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })

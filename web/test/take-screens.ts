@@ -25,12 +25,10 @@ const PER_SHEET = 24
 
 async function operatorPages(databaseUrl: string, { accountId, ticketId }: Showcase): Promise<string[]> {
   const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
-  const { actionId, hostId } = await db.one<{ actionId: string; hostId: string }>(sql`
-    select (select id from workflow_runs order by created_at desc limit 1) as "actionId", (select id from hosts order by id limit 1) as "hostId"`)
+  const { actionId } = await db.one<{ actionId: string }>(sql`
+    select id as "actionId" from workflow_runs order by created_at desc limit 1`)
   await db.close()
-  const own = [`/operator/accounts/${accountId}`, `/operator/actions/${actionId}`, `/operator/tickets/${ticketId}`]
-  const pages = OPERATOR_LISTS.includes('/operator/fleet') ? [...own, `/operator/hosts/${hostId}`] : own
-  return pages
+  return [`/operator/accounts/${accountId}`, `/operator/actions/${actionId}`, `/operator/tickets/${ticketId}`]
 }
 
 const fileOf = (index: number, path: string): string =>

@@ -25,7 +25,9 @@ interface Props {
 export function TopBar({ session, live, onMenu }: Props) {
   const isIdle = useIdle()
   useEffect(() => {
-    if (isIdle) loadAll()
+    if (!isIdle) return
+    loadAll()
+    void import('../words/topics/vm.ts') // and with it all other words
   }, [isIdle])
   const bell = (
     <span className={css['bell']}>

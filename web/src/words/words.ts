@@ -1,46 +1,33 @@
-// Every word of the dashboard, in the language of the user. A language is one file of the build, and only the chosen one is loaded: whatever
-// imports this waits for it.
-import type * as en from './en/index.ts'
-import { language } from './language.ts'
-import type { Translated } from './translated.ts'
-
-const words: Translated<typeof en> = language === 'de' ? await import('./de/index.ts') : await import('./en/index.ts')
-
-export const {
-  actionTitles,
-  addressMessages,
-  alertMessages,
-  auditMessages,
-  backupTypes,
-  bandwidthMessages,
-  budgetMessages,
-  commonMessages,
-  createVmMessages,
-  eventMessages,
-  eventSentences,
-  firewallMessages,
-  healthCounts,
-  homeMessages,
-  imageMessages,
-  labelMessages,
-  limitName,
-  memberMessages,
-  networkMessages,
-  operatorMessages,
-  placementGroupMessages,
-  projectMessages,
-  reverseNameMessages,
-  settingsMessages,
-  shellMessages,
-  signInMessages,
-  sshKeyMessages,
-  statusNames,
-  stepNames,
-  ticketMessages,
-  unitMessages,
-  vmMessages,
-  vmsMessages,
-  volumeMessages,
-  walletMessages,
-  webhookMessages,
-} = words
+// Every word of the dashboard, in the language of the user. Whatever imports one waits for those of its topic: the topics of the first view are one
+// file of the build in each language, all others another, and only the files of the chosen language are loaded.
+export { addressMessages } from './topics/addresses.ts'
+export { alertMessages } from './topics/alerts.ts'
+export { auditMessages } from './topics/audit.ts'
+export { bandwidthMessages } from './topics/bandwidth.ts'
+export { budgetMessages } from './topics/budgets.ts'
+export { commonMessages } from './topics/common.ts'
+export { createVmMessages } from './topics/create-vm.ts'
+export { eventMessages, eventSentences } from './topics/events.ts'
+export { firewallMessages } from './topics/firewalls.ts'
+export { homeMessages } from './topics/home.ts'
+export { imageMessages } from './topics/images.ts'
+export { labelMessages } from './topics/labels.ts'
+export { memberMessages } from './topics/members.ts'
+export { networkMessages } from './topics/networks.ts'
+export { operatorMessages } from './topics/operator.ts'
+export { placementGroupMessages } from './topics/placement-groups.ts'
+export { projectMessages } from './topics/projects.ts'
+export { reverseNameMessages } from './topics/reverse-names.ts'
+export { limitName, settingsMessages } from './topics/settings.ts'
+export { shellMessages } from './topics/shell.ts'
+export { signInMessages } from './topics/sign-in.ts'
+export { sshKeyMessages } from './topics/ssh-keys.ts'
+export { actionTitles, backupTypes, healthCounts, statusNames } from './topics/statuses.ts'
+export { stepNames } from './topics/steps.ts'
+export { ticketMessages } from './topics/tickets.ts'
+export { unitMessages } from './topics/units.ts'
+export { vmMessages } from './topics/vm.ts'
+export { vmsMessages } from './topics/vms.ts'
+export { volumeMessages } from './topics/volumes.ts'
+export { walletMessages } from './topics/wallet.ts'
+export { webhookMessages } from './topics/webhooks.ts'

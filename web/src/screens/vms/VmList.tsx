@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { bandwidthQuery } from '../../queries/account.ts'
 import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { later } from '../../ui/later/later.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
@@ -12,8 +13,9 @@ import { LabelFilter } from '../../ui/Labels.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import { commonMessages, labelMessages, vmsMessages as w } from '../../words/words.ts'
 import { STATUS_CHOICES, filterBy, findChoice } from './status-choices.ts'
-import { BulkActions } from './BulkActions.tsx'
 import { VmTable } from './VmTable.tsx'
+
+const BulkActions = later(() => import('./BulkActions.tsx').then((part) => ({ default: part.BulkActions })))
 
 export default function VmList() {
   const { search, filter } = usePaging()
