@@ -66,7 +66,9 @@ async function openFirstView(page: Page): Promise<number> {
     }).observe(document, { childList: true, subtree: true })
   })
   await page.goto(FIRST_VIEW)
-  return (await page.waitForFunction('globalThis.shownMs')).jsonValue() as Promise<number>
+  return page.evaluate<number>(
+    'new Promise((resolve) => { const look = () => (globalThis.shownMs ? resolve(globalThis.shownMs) : setTimeout(look, 20)); look() })',
+  )
 }
 
 async function measure(postgres: Postgres, customer: Customer): Promise<void> {

@@ -45,10 +45,12 @@ async function take(page: Page, folder: string, index: number, path: string): Pr
   else await page.goto(path)
   await page.waitForTimeout(600) // graphs draw, and the last numbers arrive
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  const size = page.viewportSize()!
   const height = await page.evaluate(() => document.documentElement.scrollHeight)
-  const { width } = page.viewportSize()!
-  const clip = { x: 0, y: 0, width, height: Math.min(height, HIGHEST) }
-  await page.screenshot({ path: join(folder, fileOf(index, path)), fullPage: true, clip, animations: 'disabled' })
+  // The whole page at once, because the menu at the side is as high as the window.
+  await page.setViewportSize({ width: size.width, height: Math.min(height, HIGHEST) })
+  await page.screenshot({ path: join(folder, fileOf(index, path)), animations: 'disabled' })
+  await page.setViewportSize(size)
 }
 
 /** Pictures of many pictures, for one look at all. */

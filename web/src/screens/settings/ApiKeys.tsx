@@ -118,7 +118,7 @@ function KeyName({ apiKey: { name, parentId }, all }: { apiKey: Token; all: Toke
 
 const Scopes = ({ scopes }: { scopes: string[] }) => (
   <Tooltip label={scopes.join(', ')}>
-    <UnstyledButton>{w.allowed(scopes.length)}</UnstyledButton>
+    <UnstyledButton fz="inherit">{w.allowed(scopes.length)}</UnstyledButton>
   </Tooltip>
 )
 
