@@ -51,31 +51,28 @@ export async function slowDown(page: Page, { cpu, mbitPerSecond }: { cpu: number
   })
 }
 
+const WATCH_SHIFTS = `globalThis.shift = 0
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shift += entry.value
+}).observe({ type: 'layout-shift', buffered: true })`
+
 /** The sum of the layout shifts until two seconds after the view is shown. */
 export async function layoutShift(page: Page, open: (page: Page) => Promise<unknown>): Promise<number> {
-  await page.addInitScript(() => {
-    Object.assign(globalThis, { shift: 0 })
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
-        if (!entry.hadRecentInput) (globalThis as unknown as { shift: number }).shift += entry.value
-    }).observe({ type: 'layout-shift', buffered: true })
-  })
+  await page.addInitScript({ content: WATCH_SHIFTS })
   await open(page)
   await setTimeout(2_000)
   return page.evaluate<number>('globalThis.shift')
 }
 
+const WATCH_EVENTS = `globalThis.longest = new Map()
+new PerformanceObserver((list) => {
+  for (const { interactionId, duration } of list.getEntries())
+    if (interactionId > 0) longest.set(interactionId, Math.max(longest.get(interactionId) ?? 0, duration))
+}).observe({ type: 'event', durationThreshold: 16, buffered: true })`
+
 /** Presses what is pressed most, and returns how long the browser took from each until the next frame was shown. */
 export async function clickAround(page: Page): Promise<{ p95: number; count: number }> {
-  await page.evaluate(() => {
-    const longest = new Map<number, number>()
-    Object.assign(globalThis, { longest })
-    const options = { type: 'event', durationThreshold: 16, buffered: true } as PerformanceObserverInit
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { interactionId: number })[])
-        if (entry.interactionId > 0) longest.set(entry.interactionId, Math.max(longest.get(entry.interactionId) ?? 0, entry.duration))
-    }).observe(options)
-  })
+  await page.evaluate(WATCH_EVENTS)
   const quick = { timeout: 5_000 }
   for (let round = 0; round < 3; round++) {
     for (const choice of await page.locator('tbody input[type=checkbox]').all()) await choice.click({ ...quick, force: true })
@@ -101,21 +98,17 @@ const COUNTED_MS = 5_000
 
 /** Frames a second. */
 export const countFrames = (page: Page): Promise<number> =>
-  page.evaluate(
-    (ms) =>
-      new Promise<number>((resolve) => {
-        const begin = performance.now()
-        let frames = 0
-        const next = (): void => {
-          const passed = performance.now() - begin
-          if (passed >= ms) return resolve((frames * 1_000) / passed)
-          frames++
-          requestAnimationFrame(next)
-        }
-        requestAnimationFrame(next)
-      }),
-    COUNTED_MS,
-  )
+  page.evaluate<number>(`new Promise((resolve) => {
+    const begin = performance.now()
+    let frames = 0
+    const next = () => {
+      const passed = performance.now() - begin
+      if (passed >= ${COUNTED_MS}) return resolve((frames * 1000) / passed)
+      frames++
+      requestAnimationFrame(next)
+    }
+    requestAnimationFrame(next)
+  })`)
 
 const STEP_MS = 100
 

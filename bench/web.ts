@@ -56,15 +56,15 @@ async function openList(page: Page, path = LONG_LIST, rows = ROWS): Promise<numb
   return page.evaluate<number>('new Promise((resolve) => requestIdleCallback(() => resolve(performance.now())))')
 }
 
-/** Until the first row is painted: what a person waits for. */
+const WATCH_ROWS = `new MutationObserver((_, observer) => {
+  if (document.querySelectorAll('tbody tr').length < 5) return
+  observer.disconnect()
+  requestAnimationFrame(() => setTimeout(() => (globalThis.shownMs = performance.now())))
+}).observe(document, { childList: true, subtree: true })`
+
+/** Until the first rows are painted: what a person waits for. */
 async function openFirstView(page: Page): Promise<number> {
-  await page.addInitScript(() => {
-    new MutationObserver((_, observer) => {
-      if (document.querySelectorAll('tbody tr').length < 5) return
-      observer.disconnect()
-      requestAnimationFrame(() => setTimeout(() => Object.assign(globalThis, { shownMs: performance.now() })))
-    }).observe(document, { childList: true, subtree: true })
-  })
+  await page.addInitScript({ content: WATCH_ROWS })
   await page.goto(FIRST_VIEW)
   return page.evaluate<number>(
     'new Promise((resolve) => { const look = () => (globalThis.shownMs ? resolve(globalThis.shownMs) : setTimeout(look, 20)); look() })',
