@@ -123,7 +123,7 @@ const plain = (markdown: string): string =>
     .replace(/^```\w*$/gm, ' ')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^\|[-| :]+\|$/gm, ' ')
-    .replace(/[`*|]/g, ' ')
+    .replace(/[`*|\\]/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
 

@@ -60,7 +60,7 @@ function What({ entry, resources, names }: Props) {
 /** By what way somebody acted, and from where. */
 export const Source = ({ entry: { actor, ip, count } }: { entry: AuditEntry }) => {
   const ways = [
-    actor.via === 'session' ? w.bySession : actor.via === 'token' ? (actor.person ? w.byTokenOf(actor.person.name) : w.byToken) : null,
+    actor.via === 'session' ? w.bySession : actor.via === 'token' && actor.person ? w.byTokenOf(actor.person.name) : null,
     count > 1 ? w.times(count) : null,
   ].filter((way) => way !== null)
   return (

@@ -19,7 +19,6 @@ export const auditMessages: Translated<typeof en> = {
   byOperators: 'Vom Betreiber',
   fromAddress: 'von',
   bySession: 'angemeldet',
-  byToken: 'mit API-Schlüssel',
   byTokenOf: (person) => `mit einem API-Schlüssel von ${person}`,
   times: (count) => `${count}-mal`,
   withRecoveryCode: 'mit einem Wiederherstellungscode',

@@ -16,7 +16,6 @@ export const auditMessages = {
   byOperators: 'By the operator',
   fromAddress: 'from',
   bySession: 'signed in',
-  byToken: 'by API key',
   byTokenOf: (person: string) => `by an API key of ${person}`,
   times: (count: number) => `${count} times`,
   withRecoveryCode: 'with a recovery code',
