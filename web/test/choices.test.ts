@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Availability, Backup, Image, OsTemplate, Plan, SshKey, Vm } from '../../sdk/src/index.ts'
+import type { Availability, Backup, Image, OsTemplate, Plan, Region, SshKey, Vm } from '../../sdk/src/index.ts'
 import { initialForm, obstacleIn, obstacleTo, type BackupSource, type Choices } from '../src/screens/create-vm/choices.ts'
 import { toRequest } from '../src/screens/create-vm/vm-form.ts'
 import { filterBy, findChoice } from '../src/screens/vms/status-choices.ts'
@@ -18,6 +18,8 @@ const choices = (more: Partial<Choices>): Choices => ({
   networks: [],
   firewalls: [],
   groups: [],
+  availability: [],
+  hostnames: [],
   ...more,
 })
 
@@ -36,6 +38,19 @@ describe('the create form begins with', () => {
     const plans = [plan('nano', 512, 10), plan('small', 1024, 25), plan('medium', 2048, 50)]
     const templates = [template('ubuntu', 'abc', { minRam: 1024, minDisk: 10 })]
     expect(initialForm(choices({ templates, plans }), {}).planId).toBe('small')
+  })
+
+  test('a region and a plan that can be had now, and a name that is not taken', () => {
+    const regions = [{ id: 'fra', slug: 'fra', available: true } as Region, { id: 'ams', slug: 'ams', available: true } as Region]
+    const plans = [plan('nano', 512, 10), plan('small', 1024, 25)]
+    const row = (region: string, size: string, code: Availability['code']) =>
+      ({ region: { id: region }, plan: { id: size }, architecture: 'x86_64', code }) as Availability
+    const availability = [row('fra', 'nano', 'full'), row('fra', 'small', 'full'), row('ams', 'nano', 'full'), row('ams', 'small', null)]
+    const all = choices({ regions, plans, availability, templates: [template('debian', 'abc', { arch: 'x86_64' })], hostnames: ['web'] })
+    const form = initialForm(all, {})
+    expect(form).toMatchObject({ regionId: 'ams', planId: 'small' })
+    expect(form.hostname).toMatch(/^[a-z]+-[a-z]+$/)
+    expect(initialForm(all, { hostname: '' }).hostname).toBe('')
   })
 
   test('the only SSH key, and with none of several', () => {

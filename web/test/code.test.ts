@@ -11,6 +11,7 @@ test('the TypeScript example logs in as the default user of the image', () => {
   const copy = { regionId: 'cregion000', fromBackupId: 'cbackup000', planId: 'csmall0000', hostname: 'web-2' }
   expect(asCli(copy, names)).toMatch(/--from-backup cbackup000 \\\n {2}--plan small$/)
   expect(asCli(without, names)).toContain('--ipv6-only')
+  expect(asCli({ ...request, labels: { env: 'prod', gpu: '' } }, names)).toMatch(/--label env=prod \\\n {2}--label gpu$/)
 })
 
 test('several VMs are waited for one after the other, and alternatives are named by slug', () => {

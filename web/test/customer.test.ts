@@ -65,7 +65,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(summary.getByText('$88.00'))
     await page.getByLabel(/^Small/).check()
     await expectShown(summary.getByText('$94.00'))
-    await button(page, 'Show API request').click()
+    await button(page, 'Show as code').click()
     expect(await dialog(page).getByLabel('curl', { exact: true }).last().innerText()).toContain('"hostname": "web-1"')
     await page.keyboard.press('Escape')
     await button(page, 'Create VM').click()

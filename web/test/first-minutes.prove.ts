@@ -59,7 +59,8 @@ describe('in the first minutes an owner', async () => {
     expect(await page.getByRole('checkbox', { name: 'laptop' }).isChecked()).toBe(true)
     expect(await page.getByText('nobody can log in').count()).toBe(0)
     await expectShown(page.getByText('Due today').locator('xpath=..').getByText('$'))
-    expect(await button(page, 'Create VM').isDisabled()).toBe(true)
+    expect(await page.getByLabel('Hostname').inputValue()).toMatch(/^[a-z]+-[a-z]+$/)
+    await expect.poll(() => button(page, 'Create VM').isEnabled()).toBe(true)
   })
 
   test('reads why an image cannot be chosen, and where to get it', async () => {
@@ -129,7 +130,7 @@ describe('in the first minutes an owner', async () => {
     await expectShown(page.getByText('Password set', { exact: true }))
     await go(page, 'Home')
     await page.goto('/vms/new')
-    await expect.poll(() => page.getByLabel('Hostname').inputValue()).toBe('')
+    await expect.poll(() => page.getByLabel('Hostname').inputValue()).toMatch(/^(?!first$)[a-z]+-[a-z]+$/)
     expectNoProblems(owner)
   })
 })

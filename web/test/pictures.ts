@@ -106,7 +106,7 @@ test('takes the pictures of the guide', { timeout: 300_000 }, async () => {
     await expect.poll(() => button(page, 'Create VM').isEnabled()).toBe(true) // the price is there
     await page.getByRole('heading', { name: 'Size' }).evaluate((title) => title.closest('section')!.scrollIntoView())
   })
-  await button(page, 'Show API request').click()
+  await button(page, 'Show as code').click()
   await expectShown(dialog(page).getByLabel('curl', { exact: true }))
   await take('show-as-code', page)
   await shot('api-keys', '/settings?tab=keys', async () => {

@@ -1,12 +1,11 @@
-import { Alert, Checkbox, NumberInput, PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Checkbox, PasswordInput } from '@mantine/core'
 import type { SshKey } from '@berth/sdk'
 import { useState } from 'react'
 import { fieldError } from '../../api/errors.ts'
+import { Icon } from '../../ui/Icon.tsx'
 import { Row, Stack } from '../../ui/Page.tsx'
 import { createVmMessages as w } from '../../words/words.ts'
 import { AddSshKey } from '../ssh-keys/AddSshKey.tsx'
-import { Button } from '@mantine/core'
-import css from './create-vm.module.css'
 import type { VmForm } from './vm-form.ts'
 
 interface Props {
@@ -15,46 +14,22 @@ interface Props {
   /** The default user of the image. */
   user: string
   keys: SshKey[]
+  /** A VM of a backup has the users that it had. */
+  hasUsers: boolean
   error: unknown
 }
 
-export function LoginStep({ form, set, user, keys, error }: Props) {
+export function LoginStep({ form, set, user, keys, hasUsers, error }: Props) {
   const [adding, setAdding] = useState(false)
+  const cannotLogIn = form.sshKeyIds.length === 0 && form.password === '' && !hasUsers
   return (
     <Stack gap={18}>
-      <div className={css['fields']}>
-        <TextInput
-          label={w.hostname}
-          description={form.count > 1 ? w.hostnamesHint : w.hostnameHint}
-          value={form.hostname}
-          onChange={(event) => set({ hostname: event.currentTarget.value.trim() })}
-          error={fieldError(error, 'hostname')}
-          maxLength={63}
-          autoComplete="off"
-          spellCheck={false}
-          required
-        />
-        <TextInput
-          label={w.name}
-          description={w.nameHint}
-          value={form.name}
-          onChange={(event) => set({ name: event.currentTarget.value })}
-          error={fieldError(error, 'name')}
-          maxLength={100}
-          autoComplete="off"
-        />
-        <NumberInput
-          label={w.count}
-          description={w.countHint}
-          min={1}
-          max={20}
-          clampBehavior="strict"
-          allowDecimal={false}
-          value={form.count}
-          onChange={(value) => set({ count: Number(value) || 1 })}
-        />
-      </div>
-      <Checkbox.Group label={w.sshKeys} value={form.sshKeyIds} onChange={(sshKeyIds) => set({ sshKeyIds })}>
+      <Checkbox.Group
+        label={w.sshKeys}
+        value={form.sshKeyIds}
+        onChange={(sshKeyIds) => set({ sshKeyIds })}
+        error={fieldError(error, 'sshKeyIds')}
+      >
         <Stack gap={8}>
           <div />
           {keys.length === 0 && <span className="muted">{w.noKeys}</span>}
@@ -62,7 +37,7 @@ export function LoginStep({ form, set, user, keys, error }: Props) {
             <Checkbox key={key.id} value={key.id} label={key.name} description={key.fingerprint} />
           ))}
           <Row>
-            <Button variant="default" size="xs" onClick={() => setAdding(true)}>
+            <Button variant="default" size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setAdding(true)}>
               {w.addKey}
             </Button>
           </Row>
@@ -77,21 +52,7 @@ export function LoginStep({ form, set, user, keys, error }: Props) {
         autoComplete="new-password"
         maw={380}
       />
-      <Textarea
-        label={w.userData}
-        description={w.userDataHint}
-        value={form.userData}
-        onChange={(event) => set({ userData: event.currentTarget.value })}
-        error={fieldError(error, 'userData')}
-        autosize
-        minRows={3}
-        maxRows={16}
-        maxLength={65_536}
-        spellCheck={false}
-        autoComplete="off"
-        styles={{ input: { fontFamily: 'monospace' } }}
-      />
-      {form.sshKeyIds.length === 0 && form.password === '' && <Alert color="yellow">{w.noLogin}</Alert>}
+      {cannotLogIn && <Alert color="yellow">{w.noLogin}</Alert>}
       {adding && <AddSshKey onClose={() => setAdding(false)} onAdded={(key) => set({ sshKeyIds: [...form.sshKeyIds, key.id] })} />}
     </Stack>
   )

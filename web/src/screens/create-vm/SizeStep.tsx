@@ -1,5 +1,6 @@
-import { MultiSelect, NumberInput, SegmentedControl } from '@mantine/core'
+import { NumberInput, SegmentedControl } from '@mantine/core'
 import type { Plan } from '@berth/sdk'
+import { fieldError } from '../../api/errors.ts'
 import { formatMoney, formatSize, formatSpeed, formatTraffic } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
 import { createVmMessages as w } from '../../words/words.ts'
@@ -13,10 +14,18 @@ interface Props {
   plans: Plan[]
   /** Why it cannot be had, in words; null where it can. */
   obstacleOf: (plan: Plan) => string | null
-  alternatives: { value: string; label: string }[]
+  /** Why another plan is chosen than the one before. */
+  note: string | null
+  error: unknown
 }
 
-export const SizeStep = ({ form, set, plans, obstacleOf, alternatives }: Props) => (
+const SIZES = [
+  { field: 'vcpu', label: w.vcpu, hint: w.vcpuHint, min: 1, max: 64, step: 1 },
+  { field: 'ram', label: w.ram, hint: w.ramHint, min: 512, max: 262_144, step: 256 },
+  { field: 'disk', label: w.disk, hint: w.diskHint, min: 5, max: 4096, step: 5 },
+] as const
+
+export const SizeStep = ({ form, set, plans, obstacleOf, note, error }: Props) => (
   <Stack gap={16}>
     <SegmentedControl
       aria-label={w.sizeKind}
@@ -42,70 +51,42 @@ export const SizeStep = ({ form, set, plans, obstacleOf, alternatives }: Props) 
       </Choice>
     ) : (
       <div className={css['fields']}>
-        <NumberInput label={w.vcpu} min={1} max={64} value={form.vcpu} onChange={(value) => set({ vcpu: Number(value) })} />
-        <NumberInput
-          label={w.ram}
-          description={w.ramHint}
-          min={512}
-          max={262_144}
-          step={256}
-          value={form.ram}
-          onChange={(value) => set({ ram: Number(value) })}
-        />
-        <NumberInput
-          label={w.disk}
-          description={w.diskHint}
-          min={5}
-          max={4096}
-          value={form.disk}
-          onChange={(value) => set({ disk: Number(value) })}
-        />
+        {SIZES.map(({ field, label, hint, ...limits }) => (
+          <NumberInput
+            key={field}
+            label={label}
+            description={hint}
+            value={form[field]}
+            onChange={(value) => set({ [field]: Number(value) })}
+            error={fieldError(error, `customConfig.${field}`)}
+            {...limits}
+          />
+        ))}
       </div>
     )}
-    {alternatives.length > 0 && (
-      <MultiSelect
-        label={w.alternatives}
-        description={w.alternativesHint}
-        placeholder={form.alternatives.length === 0 ? w.alternativesNone : ''}
-        data={alternatives}
-        value={form.alternatives}
-        onChange={(chosen) => set({ alternatives: chosen })}
-        maxValues={5}
-        searchable
-        clearable
-      />
-    )}
+    {note !== null && <output className="muted">{note}</output>}
   </Stack>
 )
 
 const PlanCard = ({ plan, obstacle }: { plan: Plan; obstacle: string | null }) => (
   <>
-    <span className={css['optionName']}>{plan.name}</span>
+    <span className={css['planHead']}>
+      <span className={css['optionName']}>{plan.name}</span>
+      <span className={css['price']}>
+        {formatMoney(plan.priceMonthly, plan.currency)} <span>{w.perMonth}</span>
+      </span>
+    </span>
     <span className={css['optionText']}>
       {formatSize({ ...plan, dedicatedCpu: false })}
       <br />
       {w.traffic(formatTraffic(plan.bandwidth))} · {formatSpeed(plan.networkSpeed)}
-      {plan.dedicatedCpu && (
-        <>
-          <br />
-          {w.dedicatedCpu}
-        </>
-      )}
-      {plan.storage === 'REPLICATED' && (
-        <>
-          <br />
-          {w.replicated}
-        </>
-      )}
-      {obstacle !== null && (
-        <>
-          <br />
-          {obstacle}
-        </>
-      )}
     </span>
-    <span className={css['price']}>
-      {formatMoney(plan.priceMonthly, plan.currency)} <span>{w.perMonth}</span>
-    </span>
+    {(plan.dedicatedCpu || plan.storage === 'REPLICATED') && (
+      <span className={css['traits']}>
+        {plan.dedicatedCpu && <span>{w.dedicatedCpu}</span>}
+        {plan.storage === 'REPLICATED' && <span>{w.replicated}</span>}
+      </span>
+    )}
+    {obstacle !== null && <span className={css['obstacle']}>{obstacle}</span>}
   </>
 )

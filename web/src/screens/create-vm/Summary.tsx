@@ -40,7 +40,7 @@ export function Summary({ form, facts, price, taken, busy, error, onSubmit, onSh
             {!error && (
               <>
                 <Line isTotal name={w.dueToday} value={amount('charge')} />
-                <Line name={w.monthly} value={amount('monthly')} />
+                <Line name={form.count > 1 ? w.monthlyAll(form.count) : w.monthly} value={amount('monthly')} />
                 {price?.balanceAfter !== null && <Line name={w.balanceAfter} value={amount('balanceAfter')} />}
               </>
             )}
@@ -61,7 +61,7 @@ export function Summary({ form, facts, price, taken, busy, error, onSubmit, onSh
           )}
           <div className={css['bar']}>
             <div className={css['barPrice']} aria-hidden="true">
-              <span className="muted">{w.dueToday}</span>
+              <span className="muted">{form.count > 1 ? w.dueTodayAll(form.count) : w.dueToday}</span>
               <strong>{error ? commonMessages.unknown : amount('charge')}</strong>
             </div>
             {submit}

@@ -1,5 +1,6 @@
 // What can be chosen, and what the form begins with.
 import type { Availability, Backup, Firewall, Image, Network, OsTemplate, PlacementGroup, Plan, Region, SshKey, Vm } from '@berth/sdk'
+import { suggestHostname } from './names.ts'
 import { EMPTY_FORM, partsOf, type VmForm } from './vm-form.ts'
 
 export interface Choices {
@@ -12,6 +13,9 @@ export interface Choices {
   networks: Network[]
   firewalls: Firewall[]
   groups: PlacementGroup[]
+  availability: Availability[]
+  /** The hostnames of the account. */
+  hostnames: string[]
 }
 
 /** What the VM is made of instead of a template. */
@@ -23,15 +27,10 @@ export interface BackupSource {
 /** A template without a checksum has no image yet: it is built or downloaded before the first VM boots. Simulated hosts need no images. */
 export const hasImage = ({ checksum }: Pick<OsTemplate, 'checksum'>): boolean => checksum !== ''
 
-/** Preselects what is ready, so that only the hostname is missing. A draft keeps what still exists. */
-export function initialForm(
-  { regions, templates, images, plans, keys, networks, firewalls, groups }: Choices,
-  draft: Partial<VmForm>,
-  source: BackupSource | null = null,
-): VmForm {
+/** Preselects what is ready, so that one click creates a VM. A draft keeps what still exists. */
+export function initialForm(choices: Choices, draft: Partial<VmForm>, source: BackupSource | null = null): VmForm {
+  const { regions, templates, images, plans, keys, networks, firewalls, groups, availability, hostnames } = choices
   const offered = templates.filter(({ available, deprecatedAt }) => available && !deprecatedAt)
-  const fits = ({ ram, disk }: Plan): boolean =>
-    ram >= (template?.minRam ?? 0) && disk >= Math.max(image?.disk ?? template?.minDisk ?? 0, source?.backup.disk ?? 0)
   const among = (items: { id: string }[], id: string | undefined): string | undefined => items.find((item) => item.id === id)?.id
   const within = (items: { id: string }[], ids: string[] | undefined): string[] | undefined =>
     ids?.filter((id) => among(items, id) !== undefined)
@@ -41,15 +40,23 @@ export function initialForm(
     : image
       ? undefined
       : (templates.find(({ id }) => id === draft.osTemplateId) ?? offered.find(hasImage) ?? offered[0] ?? templates[0])
-  const offeredPlans = plans.filter(({ available }) => available)
+  const arch = source?.vm.osTemplate.arch ?? image?.arch ?? template?.arch ?? ''
+  const ipv4 = { publicIpv4: draft.publicIpv4 ?? true }
+  const open = regions.filter(({ available }) => available)
+  const regionId =
+    among(regions, draft.regionId) ??
+    (open.find(({ id }) => obstacleIn(availability, ipv4, arch, id) === null) ?? open[0] ?? regions[0])?.id ??
+    ''
   const drafted = source ? undefined : among(plans, draft.planId)
+  const need = needOf(template, image, source)
   return {
     ...EMPTY_FORM,
     ...draft,
-    regionId: among(regions, draft.regionId) ?? (regions.find(({ available }) => available) ?? regions[0])?.id ?? '',
+    regionId,
     osTemplateId: image?.id ?? template?.id ?? '',
     fromBackupId: source?.backup.id ?? '',
-    planId: drafted ?? (offeredPlans.find(fits) ?? offeredPlans[0])?.id ?? '',
+    planId: drafted ?? findPlan(choices, { ...ipv4, regionId }, arch, need)?.id ?? '',
+    hostname: draft.hostname ?? suggestHostname(new Set(hostnames)),
     sshKeyIds: within(keys, draft.sshKeyIds) ?? (keys.length === 1 ? [keys[0]!.id] : []),
     privateNetworkIds: within(networks, draft.privateNetworkIds) ?? [],
     firewallIds: within(firewalls, draft.firewallIds) ?? [],
@@ -59,6 +66,36 @@ export function initialForm(
       return among(regions, regionId) !== undefined && among(plans, planId) !== undefined
     }),
   }
+}
+
+/** What an image needs, in MiB and GiB. */
+export interface Need {
+  ram: number
+  disk: number
+}
+
+export const needOf = (template: OsTemplate | undefined, image: Image | undefined, source: BackupSource | null): Need => ({
+  ram: template?.minRam ?? 0,
+  disk: Math.max(image?.disk ?? template?.minDisk ?? 0, source?.backup.disk ?? 0),
+})
+
+export const isLargeEnough = ({ ram, disk }: Plan, need: Need): boolean => ram >= need.ram && disk >= need.disk
+
+/** Those that are sold, here first: the others say why not. */
+export const plansFor = ({ plans, regions }: Choices, regionId: string): Plan[] => {
+  const slug = regions.find(({ id }) => id === regionId)?.slug
+  const isHere = (plan: Plan): boolean => slug === undefined || !plan.regions || plan.regions.includes(slug)
+  return plans.filter(({ available }) => available).toSorted((one, other) => Number(isHere(other)) - Number(isHere(one)))
+}
+
+/** The first that can be had now; else one that is large enough at least. */
+export function findPlan(choices: Choices, form: Pick<VmForm, 'regionId' | 'publicIpv4'>, arch: string, need: Need): Plan | undefined {
+  const large = plansFor(choices, form.regionId).filter((plan) => isLargeEnough(plan, need))
+  return (
+    large.find(({ id }) => obstacleTo(choices.availability, form, arch, id) === null) ??
+    large[0] ??
+    choices.plans.find(({ available }) => available)
+  )
 }
 
 type Code = NonNullable<Availability['code']>

@@ -60,6 +60,7 @@ export function asCli(request: CreateVm, { region, os, plan, alternatives }: Nam
     ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
     ...(request.placementGroupId ? [`--placement-group ${request.placementGroupId}`] : []),
     ...(request.userData ? ['--user-data @user-data'] : []),
+    ...Object.entries(request.labels ?? {}).map(([key, value]) => `--label ${value === '' ? key : `${key}=${value}`}`),
     ...(request.dailyBackupEnabled ? ['--daily-backups'] : []),
     ...(request.network10gEnabled ? ['--network-10g'] : []),
     ...(request.publicIpv4 === false ? ['--ipv6-only'] : []),

@@ -1,5 +1,6 @@
 // State of the create form, and its conversion to the API request.
 import type { CreateVm } from '@berth/sdk'
+import { readLabels } from '../../ui/Labels.tsx'
 
 export interface VmForm {
   regionId: string
@@ -20,6 +21,8 @@ export interface VmForm {
   /** Empty for none. */
   placementGroupId: string
   userData: string
+  /** `env=prod` each. */
+  labels: string[]
   dailyBackupEnabled: boolean
   network10gEnabled: boolean
   publicIpv4: boolean
@@ -46,6 +49,7 @@ export const EMPTY_FORM: VmForm = {
   firewallIds: [],
   placementGroupId: '',
   userData: '',
+  labels: [],
   dailyBackupEnabled: false,
   network10gEnabled: false,
   publicIpv4: true,
@@ -80,6 +84,7 @@ export function toRequest(form: VmForm): CreateVm {
     ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
     ...(form.placementGroupId && { placementGroupId: form.placementGroupId }),
     ...(form.userData.trim() && { userData: form.userData }),
+    ...(form.labels.length > 0 && { labels: readLabels(form.labels) }),
     ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),
     ...(form.network10gEnabled && { network10gEnabled: true }),
     ...(!form.publicIpv4 && { publicIpv4: false }),
