@@ -90,7 +90,7 @@ describe('a snapshot or backup', async () => {
   const priced = dialog(page).getByText(
     /^Due today: \$\d+\.\d\d\. New monthly price of the VM: \$\d+\.\d\d\. Balance after: \$\d+\.\d\d\.$/,
   )
-  const copiesOf = page.locator('dl').getByText('Snapshots and backups')
+  const copiesOf = page.locator('dl').getByText('of which snapshots and backups')
 
   test('says nothing of a price where copies are free', async () => {
     await page.goto(`/vms/${vmId}`)
@@ -130,7 +130,7 @@ describe('a snapshot or backup', async () => {
     await page.goto(`/vms/${vmId}`)
     await expectShown(copiesOf)
     const { copiesPriceMonthly } = await berth.vms.get(vmId)
-    await expectShown(page.getByText(`$${copiesPriceMonthly} of the monthly price`, { exact: true }))
+    await expectShown(copiesOf.locator('xpath=..').getByText(`$${copiesPriceMonthly}`, { exact: true }))
     expectNoProblems(owner)
   })
 })

@@ -102,7 +102,7 @@ describe('people of an account', async () => {
     const { id } = await berth.sshKeys.create({ name: 'laptop', publicKey: generateKey().line })
     const [vm] = await berth.vms.list().all()
     await page.goto(`/vms/${vm!.id}`)
-    await button(page, 'More power actions').click()
+    await button(page, 'More actions').click()
     await page.getByRole('menuitem', { name: 'Start rescue' }).click()
     expect(await button(dialog(page), 'Start rescue').isDisabled()).toBe(true)
     await dialog(page).getByRole('checkbox', { name: 'laptop' }).check()

@@ -7,6 +7,8 @@ interface Props {
   title: string
   /** Replaces the title on the page, where the browser tab's title should be shorter. */
   heading?: ReactNode
+  /** Behind the title, such as a button that changes it. */
+  beside?: ReactNode
   about?: ReactNode
   /** Link to the parent page. */
   above?: ReactNode
@@ -15,7 +17,7 @@ interface Props {
   narrow?: boolean
 }
 
-export function Page({ title, heading, about, above, actions, children, narrow = false }: Props) {
+export function Page({ title, heading, beside, about, above, actions, children, narrow = false }: Props) {
   useEffect(() => {
     document.title = `${title} · ${commonMessages.product}`
   }, [title])
@@ -24,9 +26,12 @@ export function Page({ title, heading, about, above, actions, children, narrow =
       {above && <div className={css['above']}>{above}</div>}
       <header className={css['header']}>
         <div className={css['titles']}>
-          <h1 className={css['title']} title={title}>
-            {heading ?? title}
-          </h1>
+          <div className={css['titleRow']}>
+            <h1 className={css['title']} title={title}>
+              {heading ?? title}
+            </h1>
+            {beside}
+          </div>
           {about && <div className={css['about']}>{about}</div>}
           <GuideLink />
         </div>

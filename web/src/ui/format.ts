@@ -31,6 +31,11 @@ const trim = (value: number): string => upTo1.format(value)
 
 const fixed = (value: number, fraction: 0 | 1 | 2): string => digits[fraction]!.format(value)
 
+const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
+
+/** A part of one, as a part of a hundred. */
+export const formatShare = (part: number): string => share.format(part)
+
 /** The API reports memory in MiB. */
 export const formatRam = (mebibytes: number): string =>
   mebibytes % 1024 === 0 || mebibytes > 10_240 ? withUnit(trim(mebibytes / 1024), 'GiB') : withUnit(formatNumber(mebibytes), 'MiB')

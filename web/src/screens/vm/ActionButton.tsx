@@ -16,6 +16,7 @@ export function disabledReason(vm: Vm, action: string): string | null {
   if (vm.shelvedAt !== null) return w.disabled.shelved
   if (vm.rescue !== null && action !== 'start') return w.disabled.inRescue
   if (vm.iso !== null && ['rebuild', 'restore', 'shelve'].includes(action)) return w.disabled.hasIso
+  if ((vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED') && vm.statusReason) return vm.statusReason
   return w.disabled.state(vmsMessages.statuses[vm.status])
 }
 

@@ -1,58 +1,84 @@
-import { isRenewed, type Vm } from '@berth/sdk'
+import { Switch } from '@mantine/core'
+import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useCurrency } from '../../api/session.ts'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
 import { volumesQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { formatDisk, formatDuration, formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
+import { formatDisk, formatDuration, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Facts, Stack } from '../../ui/Page.tsx'
-import { StatusBadge } from '../../ui/Status.tsx'
+import { Card, Facts, Row, Stack } from '../../ui/Page.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages, vmMessages as w } from '../../words/words.ts'
-import { publicAddresses, TrafficMeter } from './Traffic.tsx'
+import { AddressesCard } from './AddressesCard.tsx'
+import { BackupCard } from './BackupCard.tsx'
+import { ConnectCard } from './ConnectCard.tsx'
+import { CostCard } from './CostCard.tsx'
+import { HappenedCard } from './HappenedCard.tsx'
+import { MiniGraphs } from './MiniGraphs.tsx'
+import css from './overview.module.css'
 
-export function Overview({ vm }: { vm: Vm }) {
-  const currency = useCurrency()
+/** What is asked most often comes first: how to get in, how it does, where it is, what it costs. */
+export const Overview = ({ vm }: { vm: Vm }) => (
+  <div className={css['overview']}>
+    <div className={css['main']}>
+      {vm.shelvedAt === null && <MiniGraphs vm={vm} />}
+      <AddressesCard vm={vm} />
+      <HappenedCard vm={vm} />
+      <Details vm={vm} />
+    </div>
+    <div className={css['aside']}>
+      {vm.shelvedAt === null && <ConnectCard vm={vm} />}
+      <CostCard vm={vm} />
+      <BackupCard vm={vm} />
+    </div>
+  </div>
+)
+
+function Details({ vm }: { vm: Vm }) {
   const f = w.facts
   return (
-    <Stack>
-      <Card title={w.details}>
-        <Facts
-          facts={[
-            [f.plan, vm.plan.name],
-            [f.size, formatSize(vm)],
-            [f.storage, w.storage[vm.storage]],
-            [f.os, formatOs(vm.osTemplate)],
-            [f.region, vm.region.name],
-            ...publicAddresses(vm),
-            [f.privateAddress, <PrivateAddresses key="" vm={vm} />],
-            [f.hostname, vm.hostname],
-            [f.speed, formatSpeed(vm.networkSpeed)],
-            [f.volumes, <Volumes key="" vm={vm} />],
-            [f.placementGroup, vm.placementGroup?.name ?? commonMessages.none],
-            ...initializationOf(vm),
-            [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
-            [f.backups, vm.dailyBackupEnabled ? commonMessages.on : commonMessages.off],
-            [f.protection, vm.isProtected ? commonMessages.on : commonMessages.off],
-            [f.created, <Time key="" at={vm.createdAt} />],
-            ...shelvedSince(vm),
-            [f.id, <Copyable key="" text={vm.id} what={f.id} />],
-          ]}
-        />
-      </Card>
-      <Card title={w.billing}>
-        <Facts
-          facts={[
-            [f.price, formatMoney(vm.billing.priceMonthly, currency)],
-            ...copiesPrice(vm, currency),
-            [f.renews, isRenewed(vm) ? <Time key="" at={vm.billing.nextRenewalAt} as="date" /> : commonMessages.none],
-            [f.billing, <StatusBadge key="" status={vm.billing.status} />],
-            [f.traffic, <TrafficMeter key="" vm={vm} />],
-          ]}
-        />
-      </Card>
-    </Stack>
+    <Card title={w.details}>
+      <Facts
+        facts={[
+          [f.plan, vm.plan.name],
+          [f.size, formatSize(vm)],
+          [f.storage, w.storage[vm.storage]],
+          [f.os, formatOs(vm.osTemplate)],
+          [f.region, vm.region.name],
+          [f.hostname, vm.hostname],
+          [f.speed, formatSpeed(vm.networkSpeed)],
+          [f.volumes, <Volumes key="" vm={vm} />],
+          [f.placementGroup, vm.placementGroup?.name ?? commonMessages.none],
+          ...initializationOf(vm),
+          [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
+          [f.protection, <Protection key="" vm={vm} />],
+          [f.created, <Time key="" at={vm.createdAt} />],
+          ...shelvedSince(vm),
+          [f.id, <Copyable key="" text={vm.id} what={f.id} />],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Protection({ vm }: { vm: Vm }) {
+  const protect = useWrite((isProtected: boolean) => berth.vms.update(vm.id, { isProtected }), {
+    invalidates: ['vm', 'vms'],
+    successMessage: commonMessages.saved,
+  })
+  return (
+    <Row>
+      <Switch
+        size="xs"
+        aria-label={w.facts.protection}
+        checked={vm.isProtected}
+        disabled={protect.isPending}
+        onChange={(event) => protect.mutate(event.currentTarget.checked)}
+      />
+      <span>{vm.isProtected ? commonMessages.on : commonMessages.off}</span>
+    </Row>
   )
 }
 
@@ -78,12 +104,8 @@ function initializationOf({ initialization }: Vm): [string, ReactNode][] {
 const shelvedSince = ({ shelvedAt }: Vm): [string, ReactNode][] =>
   shelvedAt === null ? [] : [[w.facts.shelved, <Time key="" at={shelvedAt} />]]
 
-/** Nothing where copies are free. */
-const copiesPrice = ({ copiesPriceMonthly }: Vm, currency: string): [string, string][] =>
-  Number(copiesPriceMonthly) > 0 ? [[w.facts.copies, w.copiesPrice(formatMoney(copiesPriceMonthly, currency))]] : []
-
 function Volumes({ vm: { id } }: { vm: Vm }) {
-  const volumes = useQuery(volumesQuery({ vmId: id, limit: 100 })).data?.items ?? []
+  const volumes = (useQuery(volumesQuery({ vmId: id, limit: 100 })).data?.items ?? []).filter(({ vmId }) => vmId === id)
   if (volumes.length === 0) return commonMessages.none
   return (
     <Stack gap={2}>
@@ -98,16 +120,3 @@ function Volumes({ vm: { id } }: { vm: Vm }) {
     </Stack>
   )
 }
-
-const PrivateAddresses = ({ vm: { privateNetworks } }: { vm: Vm }) =>
-  privateNetworks.length === 0 ? (
-    commonMessages.none
-  ) : (
-    <Stack gap={2}>
-      {privateNetworks.map(({ id, name, ipAddress }) => (
-        <span key={id}>
-          <Copyable text={ipAddress} what={w.networking.addressIn(name)} /> <span className="muted">{name}</span>
-        </span>
-      ))}
-    </Stack>
-  )

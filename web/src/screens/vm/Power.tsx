@@ -1,4 +1,3 @@
-import { ActionIcon, Menu } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
@@ -6,10 +5,9 @@ import { useWrite } from '../../api/client.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { vmMessages as w } from '../../words/words.ts'
-import { ActionButton, disabledReason } from './ActionButton.tsx'
-import { ConfirmIso } from './Iso.tsx'
-import { ConfirmRescue } from './Rescue.tsx'
-import { ConfirmShelving, type ShelvingVerb } from './Shelving.tsx'
+import { ActionButton } from './ActionButton.tsx'
+import { ConfirmShelving } from './Shelving.tsx'
+import { VmMenu } from './VmMenu.tsx'
 
 const invalidates = ['vm', 'vms', 'actions']
 
@@ -25,18 +23,14 @@ type Verb = keyof typeof CONFIRMED
 
 export function Power({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Verb | null>(null)
-  const [shelving, setShelving] = useState<ShelvingVerb | null>(null)
-  const [isRescuing, setIsRescuing] = useState(false)
-  const rescueVerb = vm.rescue ? 'unrescue' : 'rescue'
-  const [isChangingIso, setIsChangingIso] = useState(false)
-  const isoVerb = vm.iso ? 'detachIso' : 'attachIso'
+  const [isUnshelving, setIsUnshelving] = useState(false)
   const isShelved = vm.shelvedAt !== null
   const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
   return (
     <>
       {isShelved ? (
-        <ActionButton vm={vm} action="unshelve" leftSection={<Icon name="play" size={15} />} onClick={() => setShelving('unshelve')}>
+        <ActionButton vm={vm} action="unshelve" leftSection={<Icon name="play" size={15} />} onClick={() => setIsUnshelving(true)}>
           {w.unshelve}
         </ActionButton>
       ) : stopped ? (
@@ -71,34 +65,9 @@ export function Power({ vm }: { vm: Vm }) {
           </ActionButton>
         </>
       )}
-      <Menu position="bottom-end" width={180}>
-        <Menu.Target>
-          <ActionIcon variant="default" size={36} aria-label={w.powerMenu}>
-            <Icon name="more" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item disabled={disabledReason(vm, 'stop') !== null} onClick={() => setOpen('powerOff')}>
-            {w.powerOff}
-          </Menu.Item>
-          <Menu.Item disabled={disabledReason(vm, 'restart') !== null} onClick={() => setOpen('reset')}>
-            {w.reset}
-          </Menu.Item>
-          <Menu.Item disabled={disabledReason(vm, rescueVerb) !== null} onClick={() => setIsRescuing(true)}>
-            {w[rescueVerb]}
-          </Menu.Item>
-          <Menu.Item disabled={disabledReason(vm, isoVerb) !== null} onClick={() => setIsChangingIso(true)}>
-            {w[isoVerb]}
-          </Menu.Item>
-          <Menu.Item disabled={disabledReason(vm, 'shelve') !== null} onClick={() => setShelving('shelve')}>
-            {w.shelve}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <VmMenu vm={vm} onPowerOff={() => setOpen('powerOff')} onReset={() => setOpen('reset')} />
       {open && <ConfirmPower vm={vm} verb={open} onClose={() => setOpen(null)} />}
-      {isRescuing && <ConfirmRescue vm={vm} onClose={() => setIsRescuing(false)} />}
-      {isChangingIso && <ConfirmIso vm={vm} onClose={() => setIsChangingIso(false)} />}
-      {shelving && <ConfirmShelving vm={vm} verb={shelving} onClose={() => setShelving(null)} />}
+      {isUnshelving && <ConfirmShelving vm={vm} verb="unshelve" onClose={() => setIsUnshelving(false)} />}
     </>
   )
 }

@@ -119,7 +119,7 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
   )
 }
 
-function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onClose: () => void }) {
+export function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onClose: () => void }) {
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const isSnapshot = kind === 'snapshots'

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { addressesQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { formatBytes, formatSpeed } from '../../ui/format.ts'
+import { formatBytes, formatShare, formatSpeed } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Facts } from '../../ui/Page.tsx'
 import { vmMessages as w, vmsMessages } from '../../words/words.ts'
@@ -50,8 +50,11 @@ export function publicAddresses({ status, publicIpv4, ipAddress, ipv6Address, ip
   ]
 }
 
-export function TrafficMeter({ vm }: { vm: Vm }) {
+/** `showsShare`: also as a part of a hundred. */
+export function TrafficMeter({ vm, showsShare = false }: { vm: Vm; showsShare?: boolean }) {
   const cap = vm.bandwidth === 0 ? null : vm.bandwidth * 1e9 + Number(vm.bandwidthPackBytes)
   const text = vmsMessages.traffic(formatBytes(vm.bandwidthUsedBytes), cap === null ? null : formatBytes(cap))
-  return cap === null ? text : <Meter used={vm.bandwidthUsedBytes} of={cap} label={vmsMessages.trafficOf(vm.name)} text={text} />
+  if (cap === null) return text
+  const shown = showsShare ? w.trafficShare(text, formatShare(vm.bandwidthUsedBytes / cap)) : text
+  return <Meter used={vm.bandwidthUsedBytes} of={cap} label={vmsMessages.trafficOf(vm.name)} text={shown} />
 }

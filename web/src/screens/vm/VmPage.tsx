@@ -2,9 +2,7 @@ import { Alert, Tabs } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
-import { templatesQuery } from '../../queries/catalog.ts'
-import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
+import { lazy, Suspense, useState } from 'react'
 import { maintenancesQuery, vmQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatDateTime } from '../../ui/format.ts'
@@ -22,6 +20,9 @@ import { Power } from './Power.tsx'
 import { IsoAttached } from './Iso.tsx'
 import { InRescue, OfferRescue } from './Rescue.tsx'
 import { VmSettings } from './VmSettings.tsx'
+import { LabelsInPlace } from './LabelsInPlace.tsx'
+import { useLoginUser } from './login.ts'
+import { RenameInPlace } from './RenameInPlace.tsx'
 import { ActionProgress } from './ActionProgress.tsx'
 
 // Large dependencies, loaded when their tab is opened.
@@ -43,6 +44,7 @@ export default function VmPage() {
 
 function VmView({ vm }: { vm: Vm }) {
   const { search, setSearch } = usePaging()
+  const [isRenamed, setIsRenamed] = useState(false)
   const tab = TABS.find((each) => each === search.tab) ?? 'overview'
   const about = (
     <Row gap={16}>
@@ -53,11 +55,19 @@ function VmView({ vm }: { vm: Vm }) {
         isUnknown={vm.hostUnreachableSince !== null}
         running={vm.currentAction}
       />
-      {vm.shelvedAt === null && <SshCommand vm={vm} />}
+      {vm.shelvedAt === null && tab !== 'overview' && <SshCommand vm={vm} />}
+      <LabelsInPlace vm={vm} />
     </Row>
   )
   return (
-    <Page title={vm.name} about={about} above={<TextLink to="/vms">{w.back}</TextLink>} actions={<Power vm={vm} />}>
+    <Page
+      title={vm.name}
+      heading={isRenamed ? <span className="hidden">{vm.name}</span> : vm.name}
+      beside={<RenameInPlace vm={vm} isEdited={isRenamed} onEdit={setIsRenamed} />}
+      about={about}
+      above={<TextLink to="/vms">{w.back}</TextLink>}
+      actions={<Power vm={vm} />}
+    >
       <StatusAlert vm={vm} />
       <Maintenances vmId={vm.id} />
       {vm.currentAction && <ActionProgress vmId={vm.id} current={vm.currentAction} />}
@@ -85,12 +95,9 @@ function VmView({ vm }: { vm: Vm }) {
   )
 }
 
-/** With the default user of the image, or of the rescue system. */
-function SshCommand({ vm: { ipAddress, ipv6Address, osTemplate, rescue } }: { vm: Vm }) {
-  const address = ipAddress ?? ipv6Address
-  const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
-  const image = useQuery(bootableImagesQuery).data?.find((each) => templateSlugOf(each) === osTemplate.slug)
-  const user = rescue?.user ?? template?.defaultUser ?? image?.defaultUser
+function SshCommand({ vm }: { vm: Vm }) {
+  const address = vm.ipAddress ?? vm.ipv6Address
+  const user = useLoginUser(vm)
   return address && user && <Copyable text={`ssh ${user}@${address}`} what={w.ssh} />
 }
 
