@@ -45,6 +45,8 @@ export const OPERATOR_LISTS = [
   'templates',
   'plans',
   'accounts',
+  'vms',
+  'addresses',
   'actions',
   'orphaned-volumes',
   'tickets',

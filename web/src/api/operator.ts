@@ -176,6 +176,18 @@ export interface OperatorVm {
   createdAt: string
 }
 
+export interface AddressHolder {
+  address: string
+  vmId: string
+  vmName: string
+  vmExists: boolean
+  accountId: string
+  email: string
+  isFloating: boolean
+  since: string
+  until: string | null
+}
+
 export interface OperatorAction {
   id: string
   workflow: string
@@ -270,6 +282,8 @@ export const staffTicketQuery = (id: string) => one<StaffTicketDetails>('tickets
 
 export const drainPlanQuery = (hostId: string) => read<DrainPlan>(`/hosts/${hostId}/drain/plan`)
 export const drainQuery = (hostId: string) => read<Drain | null>(`/hosts/${hostId}/drain`, 2_000)
+export const addressHistoryQuery = (address: string, at: string | undefined) =>
+  read<AddressHolder[]>(`/addresses/${encodeURIComponent(address)}/history${at === undefined ? '' : `?at=${encodeURIComponent(at)}`}`)
 export const migrationPlanQuery = (vmId: string, to: string) =>
   read<MigrationPlan>(`/vms/${vmId}/migration/plan${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`)
 

@@ -84,7 +84,12 @@ const OPERATOR: NavGroup[] = [
   },
   {
     label: w.groups.customers,
-    items: [item('/operator/accounts', w.items.accounts, 'users'), item('/operator/tickets', w.items.staffTickets, 'buoy')],
+    items: [
+      item('/operator/accounts', w.items.accounts, 'users'),
+      item('/operator/vms', w.items.allVms, 'server'),
+      item('/operator/addresses', w.items.addressHistory, 'search'),
+      item('/operator/tickets', w.items.staffTickets, 'buoy'),
+    ],
   },
   {
     label: w.groups.catalog,

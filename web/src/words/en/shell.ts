@@ -57,6 +57,8 @@ export const shellMessages = {
     templates: 'Templates',
     plans: 'Plans',
     accounts: 'Accounts',
+    allVms: 'All VMs',
+    addressHistory: 'Address history',
     actions: 'All actions',
     orphanedVolumes: 'Orphaned volumes',
     staffTickets: 'Tickets',
