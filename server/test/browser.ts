@@ -37,6 +37,7 @@ export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.
     delete: (path: string) => send('DELETE', path),
     signIn: (email: string, password = PASSWORD, totp?: string) => send('POST', '/sign-in', { email, password, ...(totp && { totp }) }),
     cookie: shown,
+    chosen: () => account,
     /** The account that every request names from now on. */
     choose: (id: string | undefined) => void (account = id),
     keep(text: string | undefined): void {

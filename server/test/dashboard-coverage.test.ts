@@ -45,7 +45,11 @@ async function send(operation: Operation, call: Call, headers: Record<string, st
   return { status: answer.statusCode, code: answer.headers['x-error-code'], text: answer.body, headers: answer.headers }
 }
 
-const as = (browser: DashboardFixture['browser']) => ({ ...OWN_PAGE, cookie: browser.cookie()! })
+const as = (browser: DashboardFixture['browser']) => ({
+  ...OWN_PAGE,
+  cookie: browser.cookie()!,
+  ...(browser.chosen() !== undefined && { 'x-account-id': browser.chosen()! }),
+})
 
 async function arranged(operation: Operation) {
   const browser = await givenBrowser(app, { isOperator: operation.scope === OPERATOR })

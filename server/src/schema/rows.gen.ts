@@ -11,6 +11,18 @@ export interface Tables {
     used: bigint
     limit_override: bigint | null
   }
+  account_visits: {
+    id: string
+    user_id: string
+    session_id: string | null
+    account_id: string
+    reason: string
+    started_at: Date
+    ends_at: Date
+    writes_since: Date | null
+    writes_reason: string | null
+    ended_at: Date | null
+  }
   accounts: {
     id: string
     email: string | null
@@ -97,6 +109,16 @@ export interface Tables {
     labels: Record<string, string>
     created_at: Date
     updated_at: Date
+  }
+  announcements: {
+    id: string
+    level: 'INFO' | 'WARNING' | 'CRITICAL'
+    text: string
+    region_id: string | null
+    starts_at: Date
+    ends_at: Date | null
+    withdrawn_at: Date | null
+    created_at: Date
   }
   api_tokens: {
     id: string
@@ -1575,6 +1597,7 @@ export interface Tables {
 /** For `allColumns`. */
 export const COLUMNS: Record<keyof Tables, string> = {
   account_quotas: 'account_id, name, used, limit_override',
+  account_visits: 'id, user_id, session_id, account_id, reason, started_at, ends_at, writes_since, writes_reason, ended_at',
   accounts: 'id, email, name, suspended_at, suspension_reason, created_at, requires_totp, payer_account_id, deleted_at',
   address_history: 'id, address, vm_id, vm_name, account_id, email, address_id, since, until',
   address_periods: 'address_id, started_at, ends_at, transaction_id',
@@ -1583,6 +1606,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   alert_firings: 'alert_id, vm_id, vm_name, vm_labels, value, fired_at, resolved_at',
   alert_minutes: 'is_only, minute',
   alerts: 'id, account_id, name, metric, comparison, threshold, for_minutes, vm_ids, label_selector, labels, created_at, updated_at',
+  announcements: 'id, level, text, region_id, starts_at, ends_at, withdrawn_at, created_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at, ancestor_ids, created_by',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count, person_id, person_name, resource, resource_name, changes',
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',

@@ -12,6 +12,8 @@ import { readCookie } from './cookie.ts'
 import { sessionExpired, isOver, PREFIX } from './session-lifecycle.ts'
 import * as sql from './sql.ts'
 import { isOperatorIn } from './view.ts'
+import { scopesOfVisit } from './visits.ts'
+import { findVisit, type FoundVisit } from './visits.sql.ts'
 
 const REQUESTS_PER_MINUTE = 600
 const SEEN_EVERY_MS = 60_000
@@ -34,6 +36,8 @@ interface Membership {
   scopes: ReadonlySet<string>
   hasBudget: boolean
   refusal: ApiError | null
+  /** Of an operator in the account of a customer. */
+  home?: { accountId: string; payerId: string }
 }
 
 export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Pick<Mount, 'authenticate' | 'hasWorked'> {
@@ -56,7 +60,9 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     if (!isListening(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     if (worked.size >= MAX_REMEMBERED) worked.clear()
     worked.add(hash.toString('hex'))
-    const { accountId, payerId, memberOf, scopes, hasBudget, refusal } = choose(rows, request.headers[ACCOUNT_HEADER])
+    const named = request.headers[ACCOUNT_HEADER]
+    const visit = mayVisit(rows, named) ? await findVisit(db, now, row.id, named) : undefined
+    const { accountId, payerId, memberOf, scopes, hasBudget, refusal, home } = visit ? visiting(rows, visit) : choose(rows, named)
     return {
       accountId,
       payerId,
@@ -76,12 +82,37 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
           id === null || is_inherited ? [] : [{ accountId: id, payerId: payer_account_id ?? id }],
         ),
         refusal,
+        visit: home && visit ? { id: visit.id, canWrite: visit.writes_since !== null, home } : null,
         authenticatedAt: isPrevious ? new Date(0) : row.authenticated_at,
       },
     }
   }
   return { authenticate, hasWorked }
 }
+
+/** An operator who names no account of the own ones. */
+const mayVisit = (rows: sql.Found[], named: string | string[] | undefined): named is string =>
+  typeof named === 'string' && rows[0]!.is_operator && !rows.some(({ account_id }) => account_id === named)
+
+/** As long as the operator is one, in the own account, and can prove as much as both accounts require. */
+function visiting(rows: sql.Found[], visit: FoundVisit): Membership {
+  const home = rows.find((row) => row.account_id !== null && row.role !== null && isHome(row, row.account_id, row.role))
+  if (!home?.account_id) return { ...NOWHERE, refusal: notChosen(rows, true) }
+  const { account_id: accountId, payer_account_id } = visit
+  const isProved = home.has_totp || home.has_second_factor || !(home.requires_totp || visit.requires_totp)
+  return {
+    accountId,
+    payerId: payer_account_id ?? accountId,
+    memberOf: accountId,
+    scopes: new Set(scopesOfVisit(visit)),
+    hasBudget: false,
+    refusal: isProved ? null : needsTotp(),
+    home: { accountId: home.account_id, payerId: home.account_id },
+  }
+}
+
+const isHome = (row: sql.Found, id: string, role: NonNullable<sql.Found['role']>): boolean =>
+  isOperatorIn({ is_operator: row.is_operator, account_id: row.home_id }, { id, payer_account_id: row.payer_account_id, role })
 
 const NOWHERE = { accountId: '', payerId: '', memberOf: '', scopes: new Set<string>(), hasBudget: false }
 
@@ -97,9 +128,7 @@ function choose(rows: sql.Found[], named: string | string[] | undefined): Member
     accountId,
     payerId: payer_account_id ?? accountId,
     memberOf: member_of ?? accountId,
-    scopes: isOperatorIn({ is_operator: chosen.is_operator, account_id: chosen.home_id }, { id: accountId, payer_account_id, role })
-      ? new Set([...scopes, OPERATOR])
-      : scopes,
+    scopes: isHome(chosen, accountId, role) ? new Set([...scopes, OPERATOR]) : scopes,
     hasBudget: chosen.has_budget,
     refusal,
   }

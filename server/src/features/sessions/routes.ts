@@ -3,6 +3,7 @@ import type { Counters } from '../../kernel/database/window-counters.ts'
 import type { Routes } from '../deps.ts'
 import * as shapes from './schema.ts'
 import * as service from './service.ts'
+import * as visits from './visits.ts'
 
 const tag = 'Session'
 const scope = null
@@ -16,13 +17,15 @@ export const sessionRoutes =
   (api, deps) => {
     const proofs = new service.ReauthService(deps, counters)
 
-    api.get('/session', { operationId: 'getSession', summary: 'Who is signed in', tag, scope, isPersonal: true, data }, ({ principal }) =>
-      service.getSession(deps, principal),
+    api.get(
+      '/session',
+      { operationId: 'getSession', summary: 'Who is signed in', tag, scope, isPersonal: true, duringVisit: true, data },
+      ({ principal }) => service.getSession(deps, principal),
     )
 
     api.post(
       '/sign-out',
-      { operationId: 'signOut', summary: 'End this session', ...unkeyed, data: shapes.Ended, errorCodes: ['not_found'] },
+      { operationId: 'signOut', summary: 'End this session', ...unkeyed, duringVisit: true, data: shapes.Ended, errorCodes: ['not_found'] },
       async (tx, { principal, request }) => {
         await service.endSession(tx, principal, service.signedIn(principal).sessionId)
         request.newCookie = null
@@ -36,6 +39,7 @@ export const sessionRoutes =
         operationId: 'reauthenticate',
         summary: 'Give the password again, for what asks for it',
         ...unkeyed,
+        duringVisit: true,
         body: shapes.Reauthenticate,
         data,
         errorCodes: ['wrong_credentials', 'wrong_totp'],
@@ -47,6 +51,40 @@ export const sessionRoutes =
         request.newCookie = secret
         if (withRecoveryCode) request.auditedAs = 'reauthenticateWithRecoveryCode'
         return service.getSession(deps, principal, tx)
+      },
+    )
+
+    api.post(
+      '/visit/changes',
+      {
+        operationId: 'allowVisitChanges',
+        summary: 'Allow changes for the rest of the visit to the account of a customer',
+        ...unkeyed,
+        requiresReauth: true,
+        duringVisit: true,
+        body: shapes.AllowChanges,
+        data,
+        errorCodes: ['not_found'],
+      },
+      async (tx, { principal, body }) => {
+        await visits.allowChanges(tx, deps, principal, body.reason)
+        return service.getSession(deps, principal, tx)
+      },
+    )
+
+    api.delete(
+      '/visit',
+      {
+        operationId: 'endVisit',
+        summary: 'End the visit to the account of a customer',
+        ...unkeyed,
+        duringVisit: true,
+        data: shapes.Ended,
+        errorCodes: ['not_found'],
+      },
+      async (tx, { principal }) => {
+        await visits.endVisit(tx, deps, principal)
+        return { message: 'You have left the account' }
       },
     )
 

@@ -47,6 +47,16 @@ export const Session = object(
       }),
     ),
     accounts: Type.Array(object({ id: Type.String(), name: Type.String(), isProject, role: RoleName })),
+    visit: nullable(
+      object({
+        accountId: Type.String(),
+        email: Type.String(),
+        reason: Type.String(),
+        canWrite: Type.Boolean({ description: 'Whether changes were allowed by the second step' }),
+        homeId: Type.String({ description: "The operator's own account" }),
+        endsAt: Timestamp,
+      }),
+    ),
     settings: object({
       signUpOpen: Type.Boolean(),
       depositsOpen: Type.Boolean({ description: 'Whether a payment provider is set up' }),
@@ -123,6 +133,8 @@ export const SessionEntry = object(
   { title: 'SessionEntry' },
 )
 export type SessionEntry = Static<typeof SessionEntry>
+
+export const AllowChanges = object({ reason: text(3, 500) })
 
 export const Ended = object({ message: Type.String() }, { title: 'Ended' })
 

@@ -11,9 +11,12 @@ import { sessionExpired, idleSince, rotateSession } from './session-lifecycle.ts
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
 import type { ChangePassword, Reauthenticate, Session, SessionEntry, Totp, TotpSetup } from './schema.ts'
 import * as sql from './sql.ts'
+import { findVisit } from './visits.sql.ts'
 import { toEntry, toSession } from './view.ts'
 
 export { OPERATOR } from './authenticate.ts'
+export { listVisits, startVisit } from './visits.ts'
+export type { FoundVisit, VisitRow } from './visits.sql.ts'
 
 /** Only for routes that require a user session. */
 export function signedIn({ signedIn: found }: Principal): SessionContext {
@@ -42,7 +45,10 @@ export async function getSession(deps: Deps, principal: Principal, from: Queries
   const row = await sql.findSession(from, signedIn(principal).sessionId)
   if (!user || !row) throw sessionExpired()
   const { accountId } = principal
-  return toSession(deps, await sql.listAccounts(from, user.id), accountId, await findOwnBudget(deps, from, principal, user.id), user, row)
+  const accounts = await sql.listAccounts(from, user.id)
+  const visit = principal.signedIn?.visit ? await findVisit(from, deps.clock.now(), row.id, accountId) : undefined
+  const visited = visit && principal.signedIn?.visit ? { row: visit, homeId: principal.signedIn.visit.home.accountId } : null
+  return toSession(deps, accounts, accountId, await findOwnBudget(deps, from, principal, user.id), user, row, visited)
 }
 
 const findOwnBudget = ({ clock }: Deps, from: Queries, place: Place & Pick<Principal, 'memberOf'>, userId: string) =>

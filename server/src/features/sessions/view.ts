@@ -5,30 +5,56 @@ import type { UserRow } from '../users/service.ts'
 import type { Session, SessionEntry } from './schema.ts'
 import { scopesOf } from '../accounts/service.ts'
 import type { AccountOfUser, SessionRow } from './sql.ts'
+import { scopesOfVisit } from './visits.ts'
+import type { FoundVisit } from './visits.sql.ts'
 
 export const toSession = (
   { config, payments }: Pick<Deps, 'config' | 'payments'>,
-  accounts: AccountOfUser[],
+  own: AccountOfUser[],
   chosenId: string,
   budget: BudgetView | null,
   person: UserRow,
   row: SessionRow,
-): Session => ({
-  user: {
-    id: person.id,
-    email: person.email,
-    name: person.name,
-    isOperator: isOperatorIn(
-      person,
-      accounts.find(({ id }) => id === chosenId),
-    ),
-    totpEnabled: person.totp_enabled_at !== null,
-  },
-  account: accounts.filter(({ id }) => id === chosenId).map((row) => toChosen(row, budget))[0] ?? null,
-  accounts: accounts.map((each) => ({ ...toOwn(each), role: each.role })),
-  settings: { signUpOpen: config.signUp === 'open', depositsOpen: payments !== null, currency: config.currency, version: VERSION },
-  reauthenticatedAt: row.authenticated_at.toISOString(),
-  expiresAt: row.expires_at.toISOString(),
+  visited: { row: FoundVisit; homeId: string } | null = null,
+): Session => {
+  const accounts = visited ? [...own, toVisited(visited.row)] : own
+  return {
+    user: {
+      id: person.id,
+      email: person.email,
+      name: person.name,
+      isOperator: isOperatorIn(
+        person,
+        accounts.find(({ id }) => id === chosenId),
+      ),
+      totpEnabled: person.totp_enabled_at !== null,
+    },
+    account: accounts.filter(({ id }) => id === chosenId).map((row) => toChosen(row, budget))[0] ?? null,
+    accounts: accounts.map((each) => ({ ...toOwn(each), role: each.role })),
+    visit: visited && {
+      accountId: visited.row.account_id,
+      email: visited.row.email ?? '',
+      reason: visited.row.reason,
+      canWrite: visited.row.writes_since !== null,
+      homeId: visited.homeId,
+      endsAt: visited.row.ends_at.toISOString(),
+    },
+    settings: { signUpOpen: config.signUp === 'open', depositsOpen: payments !== null, currency: config.currency, version: VERSION },
+    reauthenticatedAt: row.authenticated_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  }
+}
+
+/** With the scopes of the visit. */
+const toVisited = (row: FoundVisit): AccountOfUser => ({
+  id: row.account_id,
+  name: row.account_name,
+  email: row.email,
+  requires_totp: row.requires_totp,
+  payer_account_id: row.payer_account_id,
+  is_inherited: false,
+  role: 'custom',
+  scopes: scopesOfVisit(row),
 })
 
 /** What operators do is recorded in the account that they act in: that must be their own, not one of a customer who invited them. */

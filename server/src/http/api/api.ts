@@ -129,6 +129,8 @@ export class Api {
         isPersonal: spec.isPersonal ?? false,
         isOfPayer: spec.isOfPayer ?? false,
         requiresReauth: spec.requiresReauth ?? false,
+        answersSecret: spec.answersSecret ?? false,
+        duringVisit: spec.duringVisit ?? false,
         ...(spec.deprecated && { headers: deprecationHeaders(spec.deprecated) }),
         ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),
         route: path.replace(/:(\w+)/g, '{$1}'),

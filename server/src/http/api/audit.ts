@@ -21,12 +21,13 @@ export interface AuditedAccount {
 }
 
 export interface AuditRecord extends AuditedAccount {
-  actorType: 'token' | 'person'
-  actorId: string
+  actorType: 'token' | 'person' | 'operator'
+  /** Null where the account does not learn which operator it was. */
+  actorId: string | null
   actorName: string
   /** Who was signed in, or made the token. */
   person: { id: string; name: string } | null
-  ip: string
+  ip: string | null
   requestId: string
   action: string
   method: string
@@ -78,8 +79,20 @@ export function toAuditRecords(
     resourceName: nameOf(thingsOf(data).find((each) => each.id === ids.at(-1))) ?? nameOf(before),
     changes: fieldChanges(request.body, before, data),
   }
+  const { signedIn } = request.principal
+  if (signedIn?.visit && !request.routeOptions.config.isPersonal) return recordsOfVisit(record, request.principal, signedIn.visit)
   return accountsOf(request).map((account) => ({ ...record, ...account }))
 }
+
+/** In the account of the customer, which does not learn which operator it was, and in the operator's own. */
+const recordsOfVisit = (
+  record: Omit<AuditRecord, keyof AuditedAccount>,
+  { accountId, payerId }: AuditedAccount,
+  { home }: { home: AuditedAccount },
+): AuditRecord[] => [
+  { ...record, accountId, payerId, actorType: 'operator', actorId: null, actorName: 'operator', person: null, ip: null },
+  { ...record, ...home, resourceIds: [accountId, ...record.resourceIds] },
+]
 
 function accountsOf({
   principal: { accountId, payerId, signedIn },

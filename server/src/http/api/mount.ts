@@ -44,6 +44,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
         mount.requestGuard?.(request)
         requireAccount(request)
         requireScope(request)
+        refuseToVisitor(request)
         requirePayer(request)
         requireRecentAuth(request, deps.clock.now())
         refuseImpossibleDryRun(request)
@@ -83,6 +84,19 @@ function requireAccount({ routeOptions, principal: { signedIn } }: FastifyReques
 function requireScope({ routeOptions, principal }: FastifyRequest): void {
   const { scope } = routeOptions.config
   if (scope) requireScopeOf(principal, scope)
+}
+
+/** Whoever has signed in to the account of a customer: beyond the scopes, what shows a secret, what concerns the operator's own user, and before
+ *  changes were allowed every change. */
+function refuseToVisitor({ method, routeOptions: { config }, principal: { signedIn } }: FastifyRequest): void {
+  if (!signedIn?.visit || config.duringVisit) return
+  if (config.isPersonal)
+    throw apiError(
+      'account_required',
+      'You have signed in to the account of a customer: go back to your own first, this concerns your own user',
+    )
+  if (config.answersSecret || (method !== 'GET' && !signedIn.visit.canWrite))
+    throw apiError('missing_scope', 'You have signed in to the account of a customer, where an operator may not do this')
 }
 
 function requirePayer({ routeOptions, principal }: FastifyRequest): void {

@@ -40,6 +40,8 @@ export interface OperationSpec<
   deprecated?: Deprecation
   /** A person must have given the password not long ago. A token proves itself each time. */
   requiresReauth?: true
+  /** Personal, and yet open to an operator who has signed in to the account of a customer. */
+  duringVisit?: true
   /** For sessions and secrets: a stored answer would outlive them, and a replay would check and end nothing. */
   ignoresIdempotencyKey?: true
   /** Its stored answer is given again to the same token or user alone, and to no other of the account. */

@@ -10,6 +10,8 @@ export interface SessionContext {
   accounts: { accountId: string; payerId: string }[]
   /** Why the user can do nothing in the account of this request. */
   refusal: ApiError | null
+  /** Of an operator who has signed in to the account of a customer: that of the request. `home` is the operator's own account. */
+  visit: { id: string; canWrite: boolean; home: { accountId: string; payerId: string } } | null
   /** When the password was last entered. */
   authenticatedAt: Date
 }
@@ -77,6 +79,8 @@ declare module 'fastify' {
     isPersonal?: boolean
     isOfPayer?: boolean
     requiresReauth?: boolean
+    answersSecret?: boolean
+    duringVisit?: boolean
     /** Sent with every response of the operation. */
     headers?: Record<string, string>
     /** For a write: whether it supports dry runs. */
