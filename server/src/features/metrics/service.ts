@@ -27,6 +27,8 @@ export async function getMetrics(
   return toMetrics(window, steps)
 }
 
+export { readHostLoad, type HostLoad } from './host-load.ts'
+
 /** NaN: unknown. */
 export interface MinuteOfVm {
   at: Date

@@ -103,7 +103,13 @@ export const quartersOfHosts = (tx: Tx, from: Date, to: Date) =>
     select distinct host_id, date_bin('15 minutes', at, 'epoch') as quarter from metrics_minutes
     where at >= ${from} and at < ${to} order by host_id, quarter`)
 
-export const minutesOfHost = (tx: Tx, hostId: string, from: Date, to: Date) =>
+/** With the vCPU of each VM as it is now; null of one that is gone. */
+export const sizesOfSlots = (db: Queries, hostId: string, from: Date) =>
+  db.many<{ slot: number; since: Date; left_at: Date | null; vcpu: number | null }>(sql`
+    select s.slot, s.since, s.left_at, v.vcpu from metrics_slots s left join vms v on v.id = s.vm_id
+    where s.host_id = ${hostId} and (s.left_at is null or s.left_at > ${from})`)
+
+export const minutesOfHost = (tx: Queries, hostId: string, from: Date, to: Date) =>
   tx.many<{ at: Date; points: Buffer; waits: Buffer | null }>(sql`
     select at, points, waits from metrics_minutes where host_id = ${hostId} and at >= ${from} and at < ${to} order by at`)
 

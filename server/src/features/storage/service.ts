@@ -17,6 +17,7 @@ import { getRegion, type RegionRow } from '../catalog/service.ts'
 import * as sql from './sql.ts'
 import { counted } from '../../kernel/counted.ts'
 
+export { backendsOfHost } from './sql.ts'
 export type { StorageBackendRow } from './sql.ts'
 export const listStorageBackends = sql.listBackends
 
