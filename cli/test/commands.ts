@@ -58,6 +58,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   updateAlert: ({ id }, { threshold }) => ({ args: ['alert', 'update', id!, '--when', `> ${textOf(threshold)}`] }),
   deleteAlert: commandLine('alert', 'delete', ':id'),
 
+  listAnnouncements: commandLine('announcement', 'list'),
   listMaintenances: commandLine('maintenance', 'list'),
 
   listSshKeys: commandLine('key', 'list'),

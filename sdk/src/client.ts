@@ -11,6 +11,7 @@ import { OsTemplates, Plans, Regions } from './resources/catalog.ts'
 import { Events } from './resources/events.ts'
 import { Firewalls } from './resources/firewalls.ts'
 import { Images } from './resources/images.ts'
+import { Announcements } from './resources/announcements.ts'
 import { Maintenances } from './resources/maintenances.ts'
 import { Invitations, Members } from './resources/members.ts'
 import { Networks } from './resources/networks.ts'
@@ -42,6 +43,7 @@ export class Berth {
   readonly images: Images
   readonly invitations: Invitations
   readonly invoices: Invoices
+  readonly announcements: Announcements
   readonly maintenances: Maintenances
   readonly members: Members
   readonly networks: Networks
@@ -76,6 +78,7 @@ export class Berth {
     this.images = new Images(api)
     this.invitations = new Invitations(api)
     this.invoices = new Invoices(api)
+    this.announcements = new Announcements(api)
     this.maintenances = new Maintenances(api)
     this.members = new Members(api)
     this.networks = new Networks(api)

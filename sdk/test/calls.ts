@@ -74,6 +74,7 @@ export const CALLS: Record<string, CallBySdk> = {
   updateAlert: (berth, { id }, body) => berth.alerts.update(id, body),
   deleteAlert: (berth, { id }) => berth.alerts.delete(id),
 
+  listAnnouncements: (berth) => berth.announcements.list(),
   listMaintenances: (berth) => berth.maintenances.list().page(),
 
   listNetworks: (berth) => berth.networks.list().page(),

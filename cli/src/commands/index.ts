@@ -14,6 +14,7 @@ import { event } from './event.ts'
 import { firewall } from './firewall.ts'
 import { image } from './image.ts'
 import { invoice } from './invoice.ts'
+import { announcement } from './announcement.ts'
 import { maintenance } from './maintenance.ts'
 import { label } from './label.ts'
 import { invitation, member } from './member.ts'
@@ -33,7 +34,7 @@ import { webhook } from './webhook.ts'
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
 const catalog = [search, region, plan, os]
 const billing = [wallet, invoice, bandwidth]
-const accountAndEvents = [event, alert, webhook, action, maintenance, account, project, member, invitation, token, ticket]
+const accountAndEvents = [event, alert, webhook, action, announcement, maintenance, account, project, member, invitation, token, ticket]
 const local = [login, context, completion, api]
 
 export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

@@ -2361,6 +2361,25 @@ export interface components {
             /** @description must be an id: c and at least 8 more characters */
             networkId: string;
         };
+        Announcement: {
+            id: string;
+            /** @enum {unknown} */
+            level: "INFO" | "WARNING" | "CRITICAL";
+            /** @description What the operator says: plain text */
+            text: string;
+            /** @description It concerns who has something there; null: everybody */
+            regionId: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            startsAt: string;
+            /**
+             * Format: date-time
+             * @description null: until the operator withdraws it
+             */
+            endsAt: string | null;
+        };
         ConsoleLink: {
             /** @description A WebSocket URL that opens the console once. It is a secret: whoever has it is at the console */
             url: string;
@@ -3117,6 +3136,7 @@ export type ReachStep = components['schemas']['ReachStep'];
 export type Reach = components['schemas']['Reach'];
 export type CheckReach = components['schemas']['CheckReach'];
 export type AttachNetwork = components['schemas']['AttachNetwork'];
+export type Announcement = components['schemas']['Announcement'];
 export type ConsoleLink = components['schemas']['ConsoleLink'];
 export type OpenConsole = components['schemas']['OpenConsole'];
 export type VmMetrics = components['schemas']['VmMetrics'];
@@ -6020,6 +6040,30 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    listAnnouncements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Announcement"][];
                     };
                 };
             };

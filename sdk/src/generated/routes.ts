@@ -94,6 +94,7 @@ export const ROUTES = {
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },
   detachNetwork: { method: 'DELETE', path: '/vms/{id}/networks/{networkId}' },
+  listAnnouncements: { method: 'GET', path: '/announcements' },
   listMaintenances: { method: 'GET', path: '/maintenances' },
   openConsole: { method: 'POST', path: '/vms/{id}/console' },
   getVmMetrics: { method: 'GET', path: '/vms/{id}/metrics' },
