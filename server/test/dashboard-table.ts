@@ -91,6 +91,7 @@ const linkedTo: Arrange = async (fixture) => {
 }
 
 let ranges = 0
+const ANNOUNCEMENT = { level: 'INFO', text: 'A new region opens' }
 const MONEY = { amount: '5.00', reason: 'Because' }
 const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
 const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, networkSpeed: 100, price: '1.50', regions: ['fra1'] }
@@ -110,6 +111,14 @@ const maintenanceOf = ({ clock, host }: TestApp) => ({
   endsAt: addDuration(clock.now(), '2d'),
   text: 'New memory',
 })
+/** In the account of a customer from here on. */
+async function visiting({ app, browser }: DashboardFixture): Promise<void> {
+  const { accountId } = await customer(app)
+  await app.db.run(sql`update users set is_operator = true where id = ${browser.person.id}`)
+  const { status, body } = await browser.post(`/operator/accounts/${accountId}/visit`, { reason: 'Ticket 4711' })
+  if (status !== 201) throw new Error(`POST /operator/accounts/{id}/visit answered ${status}: ${body.error}`)
+  browser.choose(accountId)
+}
 const announced = (app: TestApp) => app.db.tx((tx) => announceMaintenance(tx, app.deps, maintenanceOf(app)))
 
 export const DASHBOARD: Record<string, Arrange> = {
@@ -186,8 +195,19 @@ export const DASHBOARD: Record<string, Arrange> = {
 
   listScopes: nothing,
 
+  allowVisitChanges: async (fixture) => {
+    await visiting(fixture)
+    return { body: { reason: 'They asked for it' } }
+  },
+  endVisit: async (fixture) => {
+    await visiting(fixture)
+    return {}
+  },
+
   operatorListHosts: nothing,
   operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),
+  operatorGetHost: ofHost(),
+  operatorGetHostLoad: ofHost(),
   operatorPlanDrain: ofHost(),
   operatorGetDrain: ofHost(),
   operatorStartDrain: ofHost({ concurrency: 1, stopOthers: false, partial: false }),
@@ -203,6 +223,7 @@ export const DASHBOARD: Record<string, Arrange> = {
     const made = await browser.post('/operator/regions', { ...REGION, slug: newId() })
     return { params: { id: made.body.data.id as string }, body: { name: 'Renamed', available: false } }
   },
+  operatorGetRevenue: nothing,
   operatorListPools: nothing,
   operatorCreatePool: async () => {
     const range = `172.${20 + Math.floor(ranges / 250)}.${ranges++ % 250}`
@@ -225,6 +246,10 @@ export const DASHBOARD: Record<string, Arrange> = {
     return { params: { ...params, name: 'vms' }, body: { limit: 50 } }
   },
   operatorMakeSetUpLink: account(),
+  operatorListTransactions: account(),
+  operatorListAuditLog: account(),
+  operatorListVisits: account(),
+  operatorVisitAccount: account({ reason: 'Ticket 4711' }),
   operatorSuspendAccount: account({ reason: 'Because' }),
   operatorUnsuspendAccount: account(),
   operatorListVms: async ({ app }) => {
@@ -256,6 +281,15 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   operatorGetAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app))).actionId } }),
   operatorRetryAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app), {}, { settled: false })).actionId } }),
+  operatorListAnnouncements: async ({ browser }) => {
+    await browser.post('/operator/announcements', ANNOUNCEMENT)
+    return {}
+  },
+  operatorCreateAnnouncement: body(ANNOUNCEMENT),
+  operatorWithdrawAnnouncement: async ({ browser }) => {
+    const made = await browser.post('/operator/announcements', ANNOUNCEMENT)
+    return { params: { id: made.body.data.id as string } }
+  },
   operatorListMaintenances: async ({ app }) => {
     await announced(app)
     return {}

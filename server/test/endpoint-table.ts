@@ -2,6 +2,7 @@
 // customers, so it must not use unique names.
 import { proveBackups } from '../src/features/backups/prove.reconciler.ts'
 import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
+import { createAnnouncement } from '../src/features/announcements/service.ts'
 import { announceMaintenance } from '../src/features/maintenances/service.ts'
 import { addSimulatedStorage, listStorageBackends } from '../src/features/storage/service.ts'
 import { reconcileStaleMachines } from '../src/features/vms/reconcilers/stale-machines.reconciler.ts'
@@ -51,6 +52,8 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       const order = { host: app.host.id, startsAt, endsAt, text: 'New memory' }
       return (await app.db.tx((tx) => announceMaintenance(tx, app.deps, order))).id
     },
+    announcement: async () =>
+      (await app.db.tx((tx) => createAnnouncement(tx, app.clock.now(), { level: 'INFO', text: 'A new region opens' }))).id,
     project: () => made('/projects', { name: 'shop' }),
     token: () => made('/tokens', { name: 'ci', scopes: ['vms:read'] }),
     key: () => made('/ssh-keys', { name: 'key', publicKey: generateKey().line }),
@@ -318,6 +321,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   updateAlert: withId((fixture) => fixture.alert(), { threshold: 80 }),
   deleteAlert: withId((fixture) => fixture.alert()),
 
+  listAnnouncements: having((fixture) => fixture.announcement()),
   listMaintenances: having((fixture) => fixture.maintenance()),
 
   listNetworks: having((fixture) => fixture.network()),

@@ -98,6 +98,7 @@ export const MAY: Record<string, string> = {
   checkReach: 'owner admin operator read-only',
   attachNetwork: 'owner admin operator',
   detachNetwork: 'owner admin operator',
+  listAnnouncements: 'owner admin operator billing read-only',
   listMaintenances: 'owner admin operator billing read-only',
   openConsole: 'owner admin operator',
   getVmMetrics: 'owner admin operator billing read-only',

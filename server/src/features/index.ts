@@ -17,6 +17,7 @@ import { addressEvents } from './addresses/schema.ts'
 import { onVmEvacuated, unassignAll } from './addresses/service.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { keepAddressHistory } from './address-history/upkeep.reconciler.ts'
+import { announcementRoutes } from './announcements/routes.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { proveBackups } from './backups/prove.reconciler.ts'
@@ -188,6 +189,7 @@ export const routes: Routes[] = [
   firewallRoutes,
   availabilityRoutes,
   vmRoutes,
+  announcementRoutes,
   maintenanceRoutes,
   consoleRoutes,
   metricsRoutes,

@@ -1,7 +1,9 @@
 import { externalUrl } from '../../http/server/origin.ts'
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { OPERATOR } from '../sessions/service.ts'
+import { AuditEntry, AuditFilter } from '../audit-log/schema.ts'
+import { Transaction } from '../wallet/schema.ts'
+import { OPERATOR, startVisit } from '../sessions/service.ts'
 import { adoptInPowerState, probeUnmanagedVm, startSuspension, startUnsuspension, unmanageWhenIdle } from '../vms/service.ts'
 import * as customers from './customers.ts'
 import * as shapes from './customers.schema.ts'
@@ -84,6 +86,63 @@ export const customerRoutes: Routes = (api, deps) => {
       errorCodes: ['already_exists'],
     },
     (tx, { params: { id }, request }) => customers.createInviteLink(tx, clock.now(), id, externalUrl(request, config.publicUrl)),
+  )
+
+  api.page(
+    '/operator/accounts/:id/transactions',
+    {
+      operationId: 'operatorListTransactions',
+      summary: 'List the wallet transactions of an account, of a project those of its payer, newest first',
+      ...common,
+      params,
+      data: Transaction,
+    },
+    ({ params: { id } }, page) => customers.showTransactions(db, id, page),
+  )
+
+  api.page(
+    '/operator/accounts/:id/audit-log',
+    {
+      operationId: 'operatorListAuditLog',
+      summary: 'List the audit log of an account, newest first',
+      ...common,
+      params,
+      query: AuditFilter,
+      data: AuditEntry,
+    },
+    ({ params: { id }, query }, page) => customers.showAuditLog(db, id, query, page),
+  )
+
+  api.get(
+    '/operator/accounts/:id/visits',
+    {
+      operationId: 'operatorListVisits',
+      summary: 'List the last visits of operators to an account',
+      ...common,
+      params,
+      data: Type.Array(shapes.Visit),
+    },
+    ({ params: { id } }) => customers.showVisits(db, clock.now(), id),
+  )
+
+  api.post(
+    '/operator/accounts/:id/visit',
+    {
+      operationId: 'operatorVisitAccount',
+      summary: 'Sign in to the account of a customer, for an hour, to read',
+      ...common,
+      requiresReauth: true,
+      ignoresIdempotencyKey: true,
+      params,
+      body: shapes.VisitAccount,
+      status: 201,
+      data: shapes.VisitStarted,
+      errorCodes: ['invalid_state'],
+    },
+    async (tx, { params: { id }, body, principal }) => {
+      const { account_id, ends_at } = await startVisit(tx, deps, principal, id, body.reason)
+      return { accountId: account_id, endsAt: ends_at.toISOString() }
+    },
   )
 
   api.post(

@@ -57,6 +57,21 @@ export const SetUpLink = object(
   { title: 'SetUpLink' },
 )
 
+export const VisitAccount = object({ reason: text(3, 500) })
+export const VisitStarted = object({ accountId: Type.String(), endsAt: Timestamp }, { title: 'VisitStarted' })
+export const Visit = object(
+  {
+    id: Type.String(),
+    by: Type.String({ description: 'The address of the operator' }),
+    reason: Type.String(),
+    startedAt: Timestamp,
+    endedAt: nullable({ ...Timestamp, description: 'null: it is under way' }),
+    writesReason: nullable(Type.String({ description: 'Why changes were allowed; null: they were not' })),
+  },
+  { title: 'Visit' },
+)
+export type Visit = Static<typeof Visit>
+
 export const SuspendAccount = object({ reason: text(1, 500) })
 export const AccountSuspended = object(
   {

@@ -3,16 +3,19 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
-import { createAccount, listQuotas, requirePayer, setQuotaLimit, setSuspended } from '../accounts/service.ts'
-import { fieldChanges, recordByOperator } from '../audit-log/service.ts'
+import { createAccount, listQuotas, requirePayer, SCOPES, setQuotaLimit, setSuspended } from '../accounts/service.ts'
+import type { AuditEntry, AuditFilter } from '../audit-log/schema.ts'
+import { fieldChanges, listAuditLog, recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
+import { listVisits } from '../sessions/service.ts'
 import { issuePasswordLink, listUsers, ensureUser } from '../users/service.ts'
 import { unsuspendAccountVms, suspendAccountVms, type SuspensionOutcome } from '../vms/service.ts'
-import { notifyCredited } from '../wallet/service.ts'
+import type { Transaction } from '../wallet/schema.ts'
+import { listTransactions, notifyCredited } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/adjustments.ts'
-import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './customers.schema.ts'
+import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm, Visit } from './customers.schema.ts'
 import * as sql from './sql.ts'
-import { toAccount, toLimit, toUser, toVm } from './view.ts'
+import { toAccount, toLimit, toUser, toVisit, toVm } from './view.ts'
 
 /** Lifetime of an invite link. */
 const LINK_LIFE = '24h'
@@ -106,4 +109,22 @@ export async function showVms(db: Queries, filter: sql.VmFilter, page: PageReque
     () => sql.countVms(db, filter),
     async (range) => (await sql.listVms(db, filter, range)).map(toVm),
   )
+}
+
+export async function showTransactions(db: Queries, id: string, page: PageRequest): Promise<Paged<Transaction>> {
+  const account = await sql.findAccount(db, id)
+  if (!account) throw notFound('Account')
+  const payerId = account.payer_account_id ?? account.id
+  return listTransactions(db, { accountId: payerId, payerId }, {}, page)
+}
+
+export async function showAuditLog(db: Queries, id: string, filter: AuditFilter, page: PageRequest): Promise<Paged<AuditEntry>> {
+  const account = await sql.findAccount(db, id)
+  if (!account) throw notFound('Account')
+  return listAuditLog(db, { accountId: account.id, scopes: new Set(SCOPES) }, filter, page)
+}
+
+export async function showVisits(db: Queries, now: Date, accountId: string): Promise<Visit[]> {
+  if (!(await sql.findAccount(db, accountId))) throw notFound('Account')
+  return (await listVisits(db, accountId)).map((row) => toVisit(row, now))
 }

@@ -30,6 +30,31 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency, comman
   )
 
   api.get(
+    '/operator/hosts/:id',
+    {
+      operationId: 'operatorGetHost',
+      summary: 'Get a host with its storage, its ports and its power',
+      ...common,
+      params,
+      data: shapes.OperatorHostDetails,
+    },
+    ({ params: { id } }) => fleet.showHost(db, id),
+  )
+
+  api.get(
+    '/operator/hosts/:id/load',
+    {
+      operationId: 'operatorGetHostLoad',
+      summary: 'What the VMs of a host use of it, in averages of five minutes',
+      ...common,
+      params,
+      query: { hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 24, default: 24 })) },
+      data: Type.Array(shapes.HostLoadPoint),
+    },
+    ({ params: { id }, query: { hours = 24 } }) => fleet.showHostLoad(db, clock.now(), id, hours),
+  )
+
+  api.get(
     '/operator/recoveries',
     {
       operationId: 'operatorListRecoveries',

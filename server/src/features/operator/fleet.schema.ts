@@ -5,37 +5,79 @@ import { Plan, Region, Storage } from '../catalog/schema.ts'
 const UsedOf = (unit: string) => object({ used: Type.Integer(), total: Type.Integer({ description: unit }) })
 const rooms = { vcpu: UsedOf('vCPU that may be sold'), ramMiB: UsedOf('MiB'), diskGiB: UsedOf('GiB') }
 
-export const OperatorHost = object(
+const hostFields = {
+  id: Type.String(),
+  name: Type.String(),
+  region: Type.String({ description: 'Slug' }),
+  driver: oneOf(['libvirt', 'simulated']),
+  uri: Type.String(),
+  arch: nullable(Type.String()),
+  acceleration: nullable(Type.String({ description: 'kvm or emulation' })),
+  guestTypes: nullable(
+    Type.Array(Type.String(), {
+      description: 'Architectures of guests that it can run, and what they can have, such as x86_64:secure-boot; null: not known',
+    }),
+  ),
+  ...rooms,
+  overcommit: Type.Number({ description: 'vCPU sold for each CPU that is not dedicated' }),
+  ramOvercommit: Type.Number({ description: 'MiB sold for each MiB of memory' }),
+  traits: Type.Array(Type.String(), { description: 'Measured ones and those of the operator' }),
+  dedicatedCpus: UsedOf('CPUs that are dedicated to single VMs'),
+  diskReserve: Type.Integer({ description: 'Percent of the disk; below it nothing new is written' }),
+  vmCount: Type.Integer(),
+  maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
+  draining: Type.Boolean({ description: 'Its VMs are being moved to other hosts' }),
+  state: oneOf(['ready', 'maintenance', 'unreachable', 'lost', 'fenced', 'destroyed', 'unseen']),
+  unreachableSince: nullable(Timestamp),
+  lastSeenAt: nullable(Timestamp),
+  createdAt: Timestamp,
+}
+export const OperatorHost = object(hostFields, { title: 'OperatorHost' })
+export type OperatorHost = Static<typeof OperatorHost>
+
+export const OperatorHostDetails = object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    region: Type.String({ description: 'Slug' }),
-    driver: oneOf(['libvirt', 'simulated']),
-    uri: Type.String(),
-    arch: nullable(Type.String()),
-    acceleration: nullable(Type.String({ description: 'kvm or emulation' })),
-    guestTypes: nullable(
-      Type.Array(Type.String(), {
-        description: 'Architectures of guests that it can run, and what they can have, such as x86_64:secure-boot; null: not known',
+    ...hostFields,
+    hostname: Type.String(),
+    uplinkMbps: nullable(Type.Integer()),
+    cpuNodes: nullable(Type.Integer({ description: 'NUMA nodes' })),
+    reachableSince: nullable(Timestamp),
+    hasPowerControl: Type.Boolean({ description: 'Whether it can be fenced through its management controller' }),
+    diskFreeGiB: nullable(Type.Integer({ description: 'As last measured' })),
+    storages: Type.Array(
+      object({
+        name: Type.String(),
+        kind: Type.String({ description: 'LOCAL, or that of a storage backend of the region' }),
+        totalGiB: nullable(Type.Integer()),
+        soldGiB: Type.Integer(),
+        freeGiB: nullable(Type.Integer({ description: 'As last measured' })),
+        isReachable: Type.Boolean(),
       }),
     ),
-    ...rooms,
-    overcommit: Type.Number({ description: 'vCPU sold for each CPU that is not dedicated' }),
-    ramOvercommit: Type.Number({ description: 'MiB sold for each MiB of memory' }),
-    traits: Type.Array(Type.String(), { description: 'Measured ones and those of the operator' }),
-    dedicatedCpus: UsedOf('CPUs that are dedicated to single VMs'),
-    diskReserve: Type.Integer({ description: 'Percent of the disk; below it nothing new is written' }),
-    vmCount: Type.Integer(),
-    maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
-    draining: Type.Boolean({ description: 'Its VMs are being moved to other hosts' }),
-    state: oneOf(['ready', 'maintenance', 'unreachable', 'lost', 'fenced', 'destroyed', 'unseen']),
-    unreachableSince: nullable(Timestamp),
-    lastSeenAt: nullable(Timestamp),
-    createdAt: Timestamp,
+    ports: object({
+      total: Type.Integer({ description: 'Of VMs on it, known to the network controller' }),
+      pending: Type.Integer({ description: 'Not yet as they are to be' }),
+      failed: Type.Integer({ description: 'Whose last attempt failed' }),
+      error: nullable(Type.String({ description: 'Of one that failed' })),
+    }),
   },
-  { title: 'OperatorHost' },
+  { title: 'OperatorHostDetails' },
 )
-export type OperatorHost = Static<typeof OperatorHost>
+export type OperatorHostDetails = Static<typeof OperatorHostDetails>
+
+export const HostLoadPoint = object(
+  {
+    at: Timestamp,
+    cpus: Type.Number({ description: 'CPUs that are busy with VMs' }),
+    ramUsedMiB: Type.Number(),
+    diskBytesPerSecond: Type.Number(),
+    networkInBytesPerSecond: Type.Number(),
+    networkOutBytesPerSecond: Type.Number(),
+    vms: Type.Integer(),
+  },
+  { title: 'HostLoadPoint' },
+)
+export type HostLoadPoint = Static<typeof HostLoadPoint>
 
 export const WaitingRecovery = object(
   {

@@ -1,6 +1,7 @@
 // Hosts, capacity, addresses and plans.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { invalid } from '../../kernel/errors.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
+import { invalid, notFound } from '../../kernel/errors.ts'
 import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
 import { listOpenDrains } from '../fleet/service.ts'
 import {
@@ -15,6 +16,8 @@ import {
   pathsOf,
   toCapacity,
 } from '../hosts/service.ts'
+import { readHostLoad } from '../metrics/service.ts'
+import { backendsOfHost } from '../storage/service.ts'
 import { listWaitingRecoveries } from '../recovery/service.ts'
 import type {
   ChangeHost,
@@ -22,7 +25,9 @@ import type {
   ChangeRegion,
   CreatePlan,
   CreatePool,
+  HostLoadPoint,
   OperatorHost,
+  OperatorHostDetails,
   OperatorTemplate,
   Plan,
   Pool,
@@ -31,7 +36,7 @@ import type {
   WaitingRecovery,
 } from './fleet.schema.ts'
 import * as sql from './sql.ts'
-import { toHost, toPool, toTemplate, toWaitingRecovery } from './view.ts'
+import { toHost, toHostDetails, toPool, toTemplate, toWaitingRecovery } from './view.ts'
 
 export async function showHosts(db: Queries): Promise<OperatorHost[]> {
   const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
@@ -47,6 +52,20 @@ export async function showHosts(db: Queries): Promise<OperatorHost[]> {
       isLost: lostSince(paths.get(row.id)!) !== null,
     }),
   )
+}
+
+export async function showHost(db: Queries, id: string): Promise<OperatorHostDetails> {
+  const row = await getHost(db, id)
+  const host = (await showHosts(db)).find((each) => each.id === row.id)
+  if (!host) throw notFound('Host')
+  const [backends, ports] = [await backendsOfHost(db, row.id), await sql.portsOfHost(db, row.id)]
+  return toHostDetails(host, row, backends, ports)
+}
+
+export async function showHostLoad(db: Queries, now: Date, id: string, hours: number): Promise<HostLoadPoint[]> {
+  const { id: hostId } = await getHost(db, id)
+  const load = await readHostLoad(db, hostId, subtractDuration(now, `${hours}h`), now)
+  return load.map(({ at, ...point }) => ({ at: at.toISOString(), ...point }))
 }
 
 export async function changeHostByOperator(tx: Tx, id: string, change: ChangeHost): Promise<OperatorHost> {

@@ -1,10 +1,12 @@
 // The operator area. No token can have its scope: only users who are operators have it.
 import type { Routes } from '../deps.ts'
 import { addressHistoryRoutes } from './addresses.routes.ts'
+import { announcementRoutes } from './announcements.routes.ts'
 import { customerRoutes } from './customers.routes.ts'
 import { fleetRoutes } from './fleet.routes.ts'
 import { maintenanceRoutes } from './maintenances.routes.ts'
 import { moveRoutes } from './moves.routes.ts'
+import { revenueRoutes } from './revenue.routes.ts'
 import { ticketRoutes } from './tickets.routes.ts'
 import { workRoutes } from './work.routes.ts'
 import type { HealthChecks } from './actions-health.ts'
@@ -14,7 +16,9 @@ export const operatorRoutes = (look: HealthChecks): Routes[] => [
   fleetRoutes,
   maintenanceRoutes,
   moveRoutes,
+  announcementRoutes,
   customerRoutes,
+  revenueRoutes,
   addressHistoryRoutes,
   workRoutes(look),
   ticketRoutes,

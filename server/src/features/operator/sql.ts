@@ -82,7 +82,22 @@ export const vmsPerHost = (db: Queries) =>
     sql`select host_id, count(*)::int as count from vms where host_id is not null group by host_id`,
   )
 
+export interface HostPorts {
+  total: number
+  pending: number
+  failed: number
+  error: string | null
+}
+
+/** Of those that the network controller has, or is to have. */
+export const portsOfHost = (db: Queries, hostId: string) =>
+  db.one<HostPorts>(sql`
+    select count(*)::int as total, count(*) filter (where applied_version is distinct from desired_version)::int as pending,
+      count(*) filter (where error is not null)::int as failed, max(error) as error
+    from vm_ports where host_id = ${hostId} and is_managed`)
+
 export interface RunFilter {
+  host?: string
   status?: string
   account?: string
   vm?: string
@@ -91,7 +106,8 @@ export interface RunFilter {
 
 export type ActionRow = RunRow & { email: string | null; subject_name: string | null }
 
-const ofRuns = ({ status, account, vm, cleanupFailed }: RunFilter): Sql => sql`
+const ofRuns = ({ status, account, vm, host, cleanupFailed }: RunFilter): Sql => sql`
+  (${host ?? null}::text is null or r.subject_id = ${host ?? null} or r.subject_id in (select o.id from vms o where o.host_id = ${host ?? null})) and
   (${status ?? null}::text is null or r.status = ${status ?? null}) and (${account ?? null}::text is null or r.owner_id = ${account ?? null})
   and (${vm ?? null}::text is null or r.subject_id = ${vm ?? null}) and (${cleanupFailed ?? null}::bool is null or r.cleanup_failed = ${cleanupFailed ?? null})`
 

@@ -6,11 +6,13 @@ import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
 import { toCapacity, type HostRow, type ListedPool } from '../hosts/service.ts'
 import type { WaitingRecovery as WaitingRecoveryRow } from '../recovery/service.ts'
+import type { VisitRow } from '../sessions/service.ts'
 import type { ListedUser } from '../users/service.ts'
-import type { AccountDetails, OperatorAccount, OperatorVm } from './customers.schema.ts'
-import type { OperatorHost, OperatorTemplate, Pool, WaitingRecovery } from './fleet.schema.ts'
+import type { AccountDetails, OperatorAccount, OperatorVm, Visit } from './customers.schema.ts'
+import type { OperatorHost, OperatorHostDetails, OperatorTemplate, Pool, WaitingRecovery } from './fleet.schema.ts'
 import type { OperatorAction, Stray } from './work.schema.ts'
-import type { AccountRow, ActionRow, VmRow } from './sql.ts'
+import type { StorageBackendRow } from '../storage/service.ts'
+import type { AccountRow, ActionRow, HostPorts, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
@@ -47,6 +49,35 @@ export const toHost = (
   unreachableSince: iso(row.unreachable_since),
   lastSeenAt: iso(row.last_seen_at),
   createdAt: row.created_at.toISOString(),
+})
+
+export const toHostDetails = (host: OperatorHost, row: HostRow, backends: StorageBackendRow[], ports: HostPorts): OperatorHostDetails => ({
+  ...host,
+  hostname: row.hostname,
+  uplinkMbps: row.uplink_mbps,
+  cpuNodes: row.cpu_nodes && new Set(row.cpu_nodes).size,
+  reachableSince: iso(row.reachable_since),
+  hasPowerControl: row.power_url !== null,
+  diskFreeGiB: row.disk_free_gib,
+  storages: [
+    {
+      name: row.name,
+      kind: 'LOCAL',
+      totalGiB: row.disk_total_gib,
+      soldGiB: row.disk_used_gib,
+      freeGiB: row.disk_free_gib,
+      isReachable: row.unreachable_since === null,
+    },
+    ...backends.map((each) => ({
+      name: each.name,
+      kind: each.kind,
+      totalGiB: each.capacity_gib,
+      soldGiB: each.used_gib,
+      freeGiB: each.free_gib,
+      isReachable: each.unreachable_since === null,
+    })),
+  ],
+  ports,
 })
 
 export const toWaitingRecovery = (row: WaitingRecoveryRow): WaitingRecovery => ({
@@ -136,6 +167,16 @@ export const toUser = (row: ListedUser): AccountDetails['users'][number] => ({
   totpEnabled: row.totp_enabled_at !== null,
   hasPassword: row.password_hash !== null,
   lastSeenAt: iso(row.last_seen_at),
+})
+
+/** It is over with its session too. */
+export const toVisit = (row: VisitRow & { user_email: string }, now: Date): Visit => ({
+  id: row.id,
+  by: row.user_email,
+  reason: row.reason,
+  startedAt: row.started_at.toISOString(),
+  endedAt: iso(row.ended_at ?? (row.session_id === null || row.ends_at <= now ? row.ends_at : null)),
+  writesReason: row.writes_reason,
 })
 
 export const toVm = (row: VmRow): OperatorVm => ({

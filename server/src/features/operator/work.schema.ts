@@ -41,6 +41,7 @@ export const ActionQuery = {
   status: Type.Optional(oneOf([...ACTION_STATES])),
   account: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
   vm: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
+  host: Type.Optional(Type.String({ maxLength: 64, description: 'Id: of the host and of the VMs that it has now' })),
   cleanupFailed: Type.Optional(Type.Boolean({ description: 'Only those that need manual cleanup' })),
 }
 
