@@ -38,10 +38,16 @@ async function copyVm(databaseUrl: string, vmId: string): Promise<void> {
 /** Ids of what only operators see. */
 async function operatorPages(databaseUrl: string, { ticketId }: SeededAccount): Promise<string[]> {
   const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
-  const { accountId, actionId } = await db.one<{ accountId: string; actionId: string }>(sql`
-    select account_id as "accountId", (select id from workflow_runs where subject_id = v.id limit 1) as "actionId" from vms v limit 1`)
+  const { accountId, actionId, hostId } = await db.one<{ accountId: string; actionId: string; hostId: string }>(sql`
+    select account_id as "accountId", host_id as "hostId", (select id from workflow_runs where subject_id = v.id limit 1) as "actionId" from vms v limit 1`)
   await db.close()
-  return [`/operator/accounts/${accountId}`, `/operator/actions/${actionId}`, `/operator/tickets/${ticketId}`]
+  return [
+    `/operator/accounts/${accountId}`,
+    ...['money', 'tickets', 'audit'].map((tab) => `/operator/accounts/${accountId}?tab=${tab}`),
+    `/operator/hosts/${hostId}`,
+    `/operator/actions/${actionId}`,
+    `/operator/tickets/${ticketId}`,
+  ]
 }
 
 /** Records the error page of the router, however briefly it is shown. */

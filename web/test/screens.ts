@@ -45,6 +45,8 @@ export const OPERATOR_LISTS = [
   'templates',
   'plans',
   'accounts',
+  'revenue',
+  'announcements',
   'vms',
   'addresses',
   'actions',

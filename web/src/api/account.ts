@@ -13,6 +13,13 @@ export function chooseAccount(id: string): void {
   localStorage.setItem(KEY, id)
 }
 
+/** Of a customer, in this tab alone: a new one begins with the own account. */
+export function visitAccount(id: string): void {
+  chosen = id
+  sessionStorage.setItem(KEY, id)
+  location.assign('/')
+}
+
 export function switchAccount(id: string): void {
   chooseAccount(id)
   location.assign('/')

@@ -1,5 +1,5 @@
 // Types and queries of /api/dashboard/operator, see docs/dashboard-api.md.
-import type { Action, Plan, Region, Ticket, TicketWithReplies } from '@berth/sdk'
+import type { Action, AuditEntry, Plan, Region, Ticket, TicketWithReplies, Transaction } from '@berth/sdk'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { apiRequest, apiRequestPage } from './request.ts'
 
@@ -33,6 +33,27 @@ export interface Host extends ResourceUsage {
   unreachableSince: string | null
   lastSeenAt: string | null
   createdAt: string
+}
+
+export interface HostDetails extends Host {
+  hostname: string
+  uplinkMbps: number | null
+  cpuNodes: number | null
+  reachableSince: string | null
+  hasPowerControl: boolean
+  diskFreeGiB: number | null
+  storages: { name: string; kind: string; totalGiB: number | null; soldGiB: number; freeGiB: number | null; isReachable: boolean }[]
+  ports: { total: number; pending: number; failed: number; error: string | null }
+}
+
+export interface HostLoadPoint {
+  at: string
+  cpus: number
+  ramUsedMiB: number
+  diskBytesPerSecond: number
+  networkInBytesPerSecond: number
+  networkOutBytesPerSecond: number
+  vms: number
 }
 
 export interface WaitingRecovery {
@@ -92,6 +113,35 @@ export interface RegionCapacity extends ResourceUsage {
   name: string
   hosts: number
   addresses: Usage
+}
+
+export interface Revenue {
+  month: string
+  currency: string
+  rows: { type: Transaction['type']; region: string | null; amount: string; count: number }[]
+  charges: string
+  refunds: string
+  net: string
+  deposits: string
+  credits: string
+  change: string
+  balances: string
+  monthly: string
+  outstanding: string
+  topAccounts: { accountId: string; email: string; net: string }[]
+  capacity: RegionCapacity[]
+}
+
+export interface OperatorAnnouncement {
+  id: string
+  level: 'INFO' | 'WARNING' | 'CRITICAL'
+  text: string
+  regionId: string | null
+  region: string | null
+  state: 'SCHEDULED' | 'SHOWN' | 'OVER' | 'WITHDRAWN'
+  startsAt: string
+  endsAt: string | null
+  createdAt: string
 }
 
 export interface Pool {
@@ -188,6 +238,15 @@ export interface AddressHolder {
   until: string | null
 }
 
+export interface Visit {
+  id: string
+  by: string
+  reason: string
+  startedAt: string
+  endedAt: string | null
+  writesReason: string | null
+}
+
 export interface OperatorAction {
   id: string
   workflow: string
@@ -249,6 +308,7 @@ const list = <T>(name: string, refetchInterval?: number) =>
 export const hostsQuery = list<Host[]>('hosts', 5_000)
 export const recoveriesQuery = list<WaitingRecovery[]>('recoveries', 5_000)
 export const operatorMaintenancesQuery = list<OperatorMaintenance[]>('maintenances', 30_000)
+export const operatorAnnouncementsQuery = list<OperatorAnnouncement[]>('announcements', 30_000)
 export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
 export const operatorRegionsQuery = list<Region[]>('regions')
 export const poolsQuery = list<Pool[]>('pools')
@@ -280,8 +340,15 @@ export const accountQuery = (id: string) => one<AccountDetails>('accounts', id)
 export const operatorActionQuery = (id: string) => one<OperatorActionDetails>('actions', id, 2_000)
 export const staffTicketQuery = (id: string) => one<StaffTicketDetails>('tickets', id, 10_000)
 
+export const hostQuery = (id: string) => one<HostDetails>('hosts', id, 10_000)
+export const hostLoadQuery = (id: string) => read<HostLoadPoint[]>(`/hosts/${id}/load`, 60_000)
+export const revenueQuery = (month: string) => read<Revenue>(`/revenue?month=${month}`)
 export const drainPlanQuery = (hostId: string) => read<DrainPlan>(`/hosts/${hostId}/drain/plan`)
 export const drainQuery = (hostId: string) => read<Drain | null>(`/hosts/${hostId}/drain`, 2_000)
+export const visitsQuery = (accountId: string) => read<Visit[]>(`/accounts/${accountId}/visits`)
+export const accountTransactionsQuery = (accountId: string, query: Filter) =>
+  pages<Transaction>(`accounts/${accountId}/transactions`, query)
+export const accountAuditQuery = (accountId: string, query: Filter) => pages<AuditEntry>(`accounts/${accountId}/audit-log`, query)
 export const addressHistoryQuery = (address: string, at: string | undefined) =>
   read<AddressHolder[]>(`/addresses/${encodeURIComponent(address)}/history${at === undefined ? '' : `?at=${encodeURIComponent(at)}`}`)
 export const migrationPlanQuery = (vmId: string, to: string) =>

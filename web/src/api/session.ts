@@ -20,6 +20,8 @@ export interface Session {
     budget: Member['budget']
   } | null
   accounts: { id: string; name: string; role: Role; isProject: boolean }[]
+  /** Of an operator who has signed in as a customer. */
+  visit: { accountId: string; email: string; reason: string; canWrite: boolean; homeId: string; endsAt: string } | null
   settings: { signUpOpen: boolean; depositsOpen: boolean; currency: string; version: string }
   reauthenticatedAt: string
   expiresAt: string

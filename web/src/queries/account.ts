@@ -58,3 +58,9 @@ export const ticketsQuery = (query: Query<'listTickets'>) =>
 
 export const ticketQuery = (id: string) =>
   queryOptions({ queryKey: ['tickets', 'one', id], queryFn: ({ signal }) => berth.tickets.get(id, { signal }) })
+
+export const announcementsQuery = queryOptions({
+  queryKey: ['announcements'],
+  queryFn: ({ signal }) => berth.announcements.list({ signal }),
+  refetchInterval: 60_000,
+})

@@ -5,12 +5,14 @@ import type { Session } from '../api/session.ts'
 import { useLiveUpdates } from '../live/useLive.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { commonMessages, shellMessages as w } from '../words/words.ts'
+import { Announcements } from './Announcements.tsx'
 import { Brand } from './Brand.tsx'
 import { areaOf } from './navigation.ts'
 import { AreaSwitch, Navigation } from './Navigation.tsx'
 import { Reauthenticate } from './Reauthenticate.tsx'
 import css from './shell.module.css'
 import { TopBar } from './TopBar.tsx'
+import { VisitBanner } from './VisitBanner.tsx'
 
 export function Shell({ session }: { session: Session }) {
   const live = useLiveUpdates()
@@ -47,6 +49,8 @@ export function Shell({ session }: { session: Session }) {
         </div>
       </dialog>
       <main id="content" ref={main} tabIndex={-1} className={css['main']}>
+        {session.account?.scopes.includes('account:read') && <Announcements />}
+        {session.visit && <VisitBanner visit={session.visit} />}
         <Outlet />
       </main>
       <Reauthenticate totpEnabled={session.user.totpEnabled} />

@@ -89,6 +89,8 @@ const OPERATOR: NavGroup[] = [
       item('/operator/vms', w.items.allVms, 'server'),
       item('/operator/addresses', w.items.addressHistory, 'search'),
       item('/operator/tickets', w.items.staffTickets, 'buoy'),
+      item('/operator/revenue', w.items.revenue, 'wallet'),
+      item('/operator/announcements', w.items.announcements, 'pulse'),
     ],
   },
   {

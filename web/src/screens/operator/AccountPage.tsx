@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,18 +9,23 @@ import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
+import { usePaging } from '../../ui/paging.ts'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorMessages } from '../../words/words.ts'
+import { operatorAccountMessages as wa, operatorMessages, visitMessages } from '../../words/words.ts'
 import { AccountLimits } from './AccountLimits.tsx'
+import { AccountAudit, AccountTickets } from './AccountLog.tsx'
+import { AccountMoney } from './AccountMoney.tsx'
 import { AccountVms } from './AccountVms.tsx'
 import { AdjustBalance, SuspendAccount } from './AccountDialogs.tsx'
+import { SignInAs } from './SignInAs.tsx'
 import { Users } from './Users.tsx'
 import { SkippedVms } from './SkippedVms.tsx'
 
 const w = operatorMessages.accounts
+const TABS = ['overview', 'money', 'tickets', 'audit'] as const
 
 export default function AccountPage() {
   const { accountId = '' } = useParams({ strict: false })
@@ -33,9 +38,11 @@ export default function AccountPage() {
 }
 
 function AccountView({ account }: { account: AccountDetails }) {
-  const [open, setOpen] = useState<'credit' | 'adjust' | 'suspend' | null>(null)
+  const [open, setOpen] = useState<'credit' | 'adjust' | 'suspend' | 'visit' | null>(null)
   const [link, setLink] = useState<string | null>(null)
   const [outcome, setOutcome] = useState<SuspensionResult | null>(null)
+  const { search, setSearch } = usePaging()
+  const tab = TABS.find((each) => each === search.tab) ?? 'overview'
   const close = (): void => setOpen(null)
   const { id, email, name, balance, currency, suspendedAt, createdAt } = account
   const invite = useWrite(() => operatorRequest<{ url: string }>('POST', `/accounts/${id}/set-up-link`), {
@@ -52,6 +59,7 @@ function AccountView({ account }: { account: AccountDetails }) {
       <RowMenu
         name={email}
         items={[
+          { label: visitMessages.open, onClick: () => setOpen('visit') },
           { label: w.adjust, onClick: () => setOpen('adjust') },
           { label: w.createInviteLink, onClick: () => invite.mutate() },
           suspendedAt
@@ -78,12 +86,37 @@ function AccountView({ account }: { account: AccountDetails }) {
           ]}
         />
       </Card>
-      <AccountVms accountId={id} />
-      <Columns>
-        <Users users={account.users} invite={invite} />
-        <AccountLimits accountId={id} limits={account.limits} />
-      </Columns>
+      <Tabs
+        value={tab}
+        onChange={(next) => setSearch({ tab: next === 'overview' ? undefined : (next ?? undefined), page: undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="var(--space-5)">
+          {TABS.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {wa[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <AccountVms accountId={id} />
+          <Columns>
+            <Users users={account.users} invite={invite} />
+            <AccountLimits accountId={id} limits={account.limits} />
+          </Columns>
+        </Tabs.Panel>
+        <Tabs.Panel value="money">
+          <AccountMoney accountId={id} currency={currency} />
+        </Tabs.Panel>
+        <Tabs.Panel value="tickets">
+          <AccountTickets accountId={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit">
+          <AccountAudit accountId={id} />
+        </Tabs.Panel>
+      </Tabs>
       {(open === 'credit' || open === 'adjust') && <AdjustBalance accountId={id} how={open} onClose={close} />}
+      {open === 'visit' && <SignInAs accountId={id} email={email} onClose={close} />}
       {open === 'suspend' && <SuspendAccount accountId={id} onClose={close} onDone={setOutcome} />}
       {outcome && outcome.skipped.length > 0 && <SkippedVms outcome={outcome} onClose={() => setOutcome(null)} />}
       {link && (

@@ -6,12 +6,11 @@ import { useState } from 'react'
 import { hostsQuery, operatorVmsQuery, type OperatorVm } from '../../api/operator.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { Filters } from '../../ui/Filters.tsx'
-import { formatConstant } from '../../ui/format.ts'
 import { ButtonLink, TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { StatusBadge } from '../../ui/Status.tsx'
+import { StatusBadge, statusName } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -76,11 +75,7 @@ export default function AllVms() {
             }}
             style={{ flexBasis: 320 }}
           />
-          <StatusFilter
-            label={w.status}
-            status={status}
-            choices={Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)]))}
-          />
+          <StatusFilter label={w.status} status={status} choices={Object.fromEntries(STATUSES.map((each) => [each, statusName(each)]))} />
           <NativeSelect
             aria-label={w.host}
             value={host ?? ''}

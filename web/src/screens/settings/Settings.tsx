@@ -13,11 +13,14 @@ import { Sessions } from './Sessions.tsx'
 const TABS = { keys: ApiKeys, security: Security, sessions: Sessions, profile: Profile, limits: Limits }
 type Tab = keyof typeof TABS
 const NAMES = Object.keys(TABS) as Tab[]
+/** Hidden from an operator who has signed in as a customer: they are those of the user. */
+const OF_USER: ReadonlySet<Tab> = new Set(['security', 'sessions', 'profile'])
 
 export default function Settings() {
   const { search, setSearch } = usePaging()
-  const scopes = useQuery(sessionQuery).data?.account?.scopes ?? []
-  const names = NAMES.filter((name) => name !== 'keys' || scopes.includes('tokens:read'))
+  const session = useQuery(sessionQuery).data
+  const scopes = session?.account?.scopes ?? []
+  const names = NAMES.filter((name) => (name !== 'keys' || scopes.includes('tokens:read')) && !(session?.visit && OF_USER.has(name)))
   const [first = 'security'] = names
   const tab = names.find((name) => name === search.tab) ?? first
   return (

@@ -4,7 +4,7 @@ import type { Translated } from '../translated.ts'
 export const operatorMessages: Translated<typeof en> = {
   hosts: {
     title: 'Hosts',
-    about: 'Hypervisor-Hosts. Einen Host fügen Sie mit berthd host add hinzu.',
+    about: 'Hypervisor-Hosts, Probleme zuerst, dann die vollsten.',
     empty: 'Noch keine Hosts',
     emptyAbout: 'Bereiten Sie eine Maschine mit berthd host prepare vor, und fügen Sie den Host dann mit berthd host add hinzu.',
     name: 'Host',

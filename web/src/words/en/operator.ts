@@ -1,7 +1,7 @@
 export const operatorMessages = {
   hosts: {
     title: 'Hosts',
-    about: 'Hypervisor hosts. To add a host, run: berthd host add.',
+    about: 'Hypervisor hosts, problems first, then the fullest.',
     empty: 'No hosts yet',
     emptyAbout: 'Prepare a machine with berthd host prepare, then add the host with berthd host add.',
     name: 'Host',

@@ -58,6 +58,8 @@ export const shellMessages = {
     plans: 'Plans',
     accounts: 'Accounts',
     allVms: 'All VMs',
+    announcements: 'Announcements',
+    revenue: 'Revenue',
     addressHistory: 'Address history',
     actions: 'All actions',
     orphanedVolumes: 'Orphaned volumes',

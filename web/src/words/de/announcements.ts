@@ -1,0 +1,31 @@
+import type { announcementMessages as en } from '../en/announcements.ts'
+import type { Translated } from '../translated.ts'
+
+export const announcementMessages: Translated<typeof en> = {
+  title: 'Mitteilungen',
+  about: 'Was alle Kunden, oder die mit etwas in einer Region, über jeder Seite ihres Dashboards lesen.',
+  empty: 'Noch keine Mitteilungen',
+  emptyAbout: 'Berichten Sie Kunden von einer Störung, einer neuen Region oder Feiertagen Ihres Supports.',
+  create: 'Mitteilung schreiben',
+  created: 'Mitteilung veröffentlicht',
+  text: 'Text',
+  textHint: 'Einfacher Text mit bis zu 1.000 Zeichen',
+  level: 'Stufe',
+  levels: { INFO: 'Information', WARNING: 'Warnung', CRITICAL: 'Störung' },
+  audience: 'Empfänger',
+  everybody: 'Alle Kunden',
+  inRegion: (region) => `Kunden in ${region}`,
+  from: 'Von',
+  until: 'Bis',
+  fromHint: (zone) => `Leer: ab jetzt. Zeitzone: ${zone}`,
+  untilHint: 'Leer: bis sie zurückgezogen wird',
+  withdrawn: 'Mitteilung zurückgezogen',
+  withdraw: 'Zurückziehen',
+  withdrawTitle: 'Diese Mitteilung zurückziehen?',
+  withdrawAbout: 'Sie wird niemandem mehr gezeigt.',
+  state: 'Status',
+  states: { SCHEDULED: 'Geplant', SHOWN: 'Wird gezeigt', OVER: 'Vorbei', WITHDRAWN: 'Zurückgezogen' },
+  preview: 'Vorschau',
+  dismiss: 'Mitteilung ausblenden',
+  region: 'Mitteilungen Ihres Anbieters',
+}
