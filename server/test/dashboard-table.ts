@@ -286,7 +286,7 @@ export const DASHBOARD: Record<string, Arrange> = {
     return {}
   },
   operatorCreateAnnouncement: body(ANNOUNCEMENT),
-  operatorWithdrawAnnouncement: async ({ browser }) => {
+  operatorEndAnnouncement: async ({ browser }) => {
     const made = await browser.post('/operator/announcements', ANNOUNCEMENT)
     return { params: { id: made.body.data.id as string } }
   },

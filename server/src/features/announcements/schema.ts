@@ -1,6 +1,6 @@
 import { nullable, object, oneOf, plainText, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
-export const ANNOUNCEMENT_LEVELS = ['INFO', 'WARNING', 'CRITICAL'] as const
+const ANNOUNCEMENT_LEVELS = ['INFO', 'WARNING', 'CRITICAL'] as const
 
 const announcement = {
   id: Type.String(),
@@ -14,7 +14,7 @@ const announcement = {
 export const Announcement = object(announcement, { title: 'Announcement' })
 export type Announcement = Static<typeof Announcement>
 
-export const ANNOUNCEMENT_STATES = ['SCHEDULED', 'SHOWN', 'OVER', 'WITHDRAWN'] as const
+const ANNOUNCEMENT_STATES = ['SCHEDULED', 'SHOWN', 'OVER', 'WITHDRAWN'] as const
 
 /** As operators see it. */
 export const OperatorAnnouncement = object(

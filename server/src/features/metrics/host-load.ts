@@ -3,7 +3,7 @@ import type { Queries } from '../../kernel/database/db.ts'
 import { pointsFrom } from './points.ts'
 import * as sql from './sql.ts'
 
-export interface HostLoad {
+interface HostLoad {
   at: Date
   /** Of its CPUs, as many as are busy. */
   cpus: number

@@ -27,7 +27,7 @@ export async function getMetrics(
   return toMetrics(window, steps)
 }
 
-export { readHostLoad, type HostLoad } from './host-load.ts'
+export { readHostLoad } from './host-load.ts'
 
 /** NaN: unknown. */
 export interface MinuteOfVm {

@@ -35,7 +35,7 @@ export const announcementRoutes: Routes = (api, { db, clock }) => {
   api.delete(
     '/operator/announcements/:id',
     {
-      operationId: 'operatorWithdrawAnnouncement',
+      operationId: 'operatorEndAnnouncement',
       summary: 'Withdraw an announcement: nobody is shown it any more',
       ...common,
       params: { id: Type.String() },

@@ -16,7 +16,7 @@ import { toEntry, toSession } from './view.ts'
 
 export { OPERATOR } from './authenticate.ts'
 export { listVisits, startVisit } from './visits.ts'
-export type { FoundVisit, VisitRow } from './visits.sql.ts'
+export type { VisitRow } from './visits.sql.ts'
 
 /** Only for routes that require a user session. */
 export function signedIn({ signedIn: found }: Principal): SessionContext {

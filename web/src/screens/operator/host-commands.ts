@@ -6,7 +6,7 @@ const NAME = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/
 export const isAddress = (text: string): boolean => ADDRESS.test(text)
 export const isHostName = (text: string): boolean => NAME.test(text)
 
-export interface HostCommands {
+interface HostCommands {
   certificate: string
   prepare: string
   register: string

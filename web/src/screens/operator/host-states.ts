@@ -22,7 +22,7 @@ export const RUNBOOKS: Partial<Record<Host['state'], string>> = {
 const part = ({ used, total }: { used: number; total: number }): number => (total > 0 ? used / total : 0)
 
 /** Of what is most used. */
-export const loadOf = ({ vcpu, ramMiB, diskGiB }: Pick<Host, 'vcpu' | 'ramMiB' | 'diskGiB'>): number =>
+const loadOf = ({ vcpu, ramMiB, diskGiB }: Pick<Host, 'vcpu' | 'ramMiB' | 'diskGiB'>): number =>
   Math.max(part(vcpu), part(ramMiB), part(diskGiB))
 
 const RANK: Record<Tone, number> = { bad: 0, held: 1, busy: 1, idle: 2, good: 3 }
