@@ -186,7 +186,7 @@ describe('an operator in the dashboard', async () => {
     await button(dialog(page), 'Allow changes').click()
     await expectShown(banner.getByText('Changes allowed'))
     await button(banner, 'Back to my account').click()
-    await expectShown(link(page, 'Hosts'))
+    await banner.waitFor({ state: 'detached' })
     await go(page, 'Accounts')
     await link(page, CUSTOMER.email).click()
     await page.getByRole('tab', { name: 'Audit log' }).click()

@@ -1,5 +1,4 @@
 // What the provider announces now, above every screen, until it is dismissed in this browser.
-import { CloseButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { announcementsQuery } from '../queries/account.ts'
@@ -27,6 +26,10 @@ export const Announcement = ({ level, text, onDismiss }: { level: keyof typeof w
     <p>
       <strong>{w.levels[level]}</strong> {text}
     </p>
-    {onDismiss && <CloseButton size="sm" aria-label={w.dismiss} onClick={onDismiss} />}
+    {onDismiss && (
+      <button type="button" aria-label={w.dismiss} onClick={onDismiss}>
+        <Icon name="cross" size={16} />
+      </button>
+    )}
   </div>
 )

@@ -1,6 +1,6 @@
 // The layout around every screen that requires a session: the bar at the top, the menu of the area at the side, on small screens in a drawer.
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useLayoutEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
 import type { Session } from '../api/session.ts'
 import { useLiveUpdates } from '../live/useLive.ts'
 import { Icon } from '../ui/Icon.tsx'
@@ -12,7 +12,8 @@ import { AreaSwitch, Navigation } from './Navigation.tsx'
 import { Reauthenticate } from './Reauthenticate.tsx'
 import css from './shell.module.css'
 import { TopBar } from './TopBar.tsx'
-import { VisitBanner } from './VisitBanner.tsx'
+
+const VisitBanner = lazy(() => import('./VisitBanner.tsx'))
 
 export function Shell({ session }: { session: Session }) {
   const live = useLiveUpdates()
@@ -50,7 +51,11 @@ export function Shell({ session }: { session: Session }) {
       </dialog>
       <main id="content" ref={main} tabIndex={-1} className={css['main']}>
         {session.account?.scopes.includes('account:read') && <Announcements />}
-        {session.visit && <VisitBanner visit={session.visit} />}
+        {session.visit && (
+          <Suspense>
+            <VisitBanner visit={session.visit} />
+          </Suspense>
+        )}
         <Outlet />
       </main>
       <Reauthenticate totpEnabled={session.user.totpEnabled} />

@@ -14,7 +14,7 @@ import { Time } from '../ui/Time.tsx'
 import { visitMessages as w } from '../words/words.ts'
 import css from './visit-banner.module.css'
 
-export function VisitBanner({ visit }: { visit: NonNullable<Session['visit']> }) {
+export default function VisitBanner({ visit }: { visit: NonNullable<Session['visit']> }) {
   const [allows, setAllows] = useState(false)
   const leave = useWrite(() => apiRequest('DELETE', '/visit'), { onDone: () => switchAccount(visit.homeId) })
   return (

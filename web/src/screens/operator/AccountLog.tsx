@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { accountAuditQuery, staffTicketsQuery, visitsQuery, type StaffTicket, type Visit } from '../../api/operator.ts'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Card } from '../../ui/Page.tsx'
+import { Card, Stack } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Status, toneOf } from '../../ui/Status.tsx'
@@ -66,12 +66,12 @@ export function AccountAudit({ accountId }: { accountId: string }) {
   const { search } = usePaging()
   const entries = useQuery(accountAuditQuery(accountId, { page: search.page, limit: search.limit }))
   return (
-    <>
+    <Stack>
       <Card flush title={w.audit}>
         <PagedTable of={entries} caption={w.audit} columns={ENTRIES} empty={<Empty icon="list" title={w.audit} about={w.noAudit} />} />
       </Card>
       <Visits accountId={accountId} />
-    </>
+    </Stack>
   )
 }
 

@@ -8,7 +8,7 @@ import { Copyable } from '../../ui/CopyButton.tsx'
 import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
+import { Card, Columns, Facts, Page, Stack } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -99,11 +99,13 @@ function AccountView({ account }: { account: AccountDetails }) {
           ))}
         </Tabs.List>
         <Tabs.Panel value="overview">
-          <AccountVms accountId={id} />
-          <Columns>
-            <Users users={account.users} invite={invite} />
-            <AccountLimits accountId={id} limits={account.limits} />
-          </Columns>
+          <Stack>
+            <AccountVms accountId={id} />
+            <Columns>
+              <Users users={account.users} invite={invite} />
+              <AccountLimits accountId={id} limits={account.limits} />
+            </Columns>
+          </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="money">
           <AccountMoney accountId={id} currency={currency} />

@@ -9,6 +9,8 @@ import css from './fleet.module.css'
 import { highest, linePath } from './line-path.ts'
 
 const DAY_MS = 86_400_000
+/** The newest average may be of the five minutes before, and measured late. */
+const NOW_MS = 15 * 60_000
 
 interface Graph {
   title: string
@@ -60,14 +62,17 @@ export function HostLoad({ host }: { host: HostDetails }) {
 function Plot({ graph: { title, of, format, ceiling }, points, until }: { graph: Graph; points: HostLoadPoint[]; until: number }) {
   const values = points.map((point) => ({ at: Date.parse(point.at), value: of(point) }))
   const most = highest(values)
-  const last = values.at(-1)!.value
+  const last = values.at(-1)!
+  const isNow = until - last.at < NOW_MS
   const { line, area } = linePath(values, { from: until - DAY_MS, to: until, most: ceiling ?? Math.max(most * 1.1, 1) })
   return (
     <figure className={css['graph']}>
       <figcaption>
         <strong>{title}</strong>
         <span className="muted numbers">
-          {w.now(format(last))} · {w.most(format(most))}
+          {[isNow && w.now(format(last.value)), w.most(format(most)), ceiling !== undefined && w.ofAll(format(ceiling))]
+            .filter(Boolean)
+            .join(' · ')}
         </span>
       </figcaption>
       <svg
@@ -75,7 +80,7 @@ function Plot({ graph: { title, of, format, ceiling }, points, until }: { graph:
         viewBox="0 0 100 100"
         preserveAspectRatio="none"
         role="img"
-        aria-label={w.described(title, format(last), format(most))}
+        aria-label={w.described(title, format(last.value), format(most))}
       >
         {[0, 50, 100].map((y) => (
           <line key={y} x1="0" x2="100" y1={y} y2={y} />
@@ -85,7 +90,6 @@ function Plot({ graph: { title, of, format, ceiling }, points, until }: { graph:
       </svg>
       <div className={css['axis']} aria-hidden="true">
         <span>{w.hoursAgo}</span>
-        <span>{ceiling !== undefined && format(ceiling)}</span>
         <span>{w.justNow}</span>
       </div>
     </figure>

@@ -13,7 +13,7 @@ import { actionTitle } from '../../ui/action-title.ts'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { formatDisk, formatSpeed } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
+import { Card, Columns, Facts, Page, Row } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
@@ -43,12 +43,13 @@ function HostView({ host }: { host: HostDetails }) {
     <Page
       title={name}
       about={
-        <>
+        <Row>
           <Status tone={HOST_TONES[state]}>
             {draining && state === 'maintenance' ? operatorMessages.hosts.draining : operatorMessages.hosts.states[state]}
-          </Status>{' '}
-          {[region, driver].join(' · ')} {RUNBOOKS[state] && <a href={RUNBOOKS[state]}>{operatorMessages.hosts.runbook}</a>}
-        </>
+          </Status>
+          <span>{[region, driver].join(' · ')}</span>
+          {RUNBOOKS[state] && <a href={RUNBOOKS[state]}>{operatorMessages.hosts.runbook}</a>}
+        </Row>
       }
       above={<TextLink to="/operator/hosts">{w.back}</TextLink>}
       actions={items.length > 0 && <RowMenu name={name} items={items} />}

@@ -40,6 +40,7 @@ export const hostMessages: Translated<typeof en> = {
   perSecond: (bytes) => `${bytes}/s`,
   now: (value) => `jetzt ${value}`,
   most: (value) => `höchstens ${value}`,
+  ofAll: (value) => `von ${value}`,
   described: (what, now, most) => `${what}: jetzt ${now}, höchstens ${most}`,
   hoursAgo: 'vor 24 Stunden',
   justNow: 'jetzt',

@@ -37,6 +37,7 @@ export const hostMessages = {
   perSecond: (bytes: string) => `${bytes}/s`,
   now: (value: string) => `now ${value}`,
   most: (value: string) => `highest ${value}`,
+  ofAll: (value: string) => `of ${value}`,
   described: (what: string, now: string, most: string) => `${what}: now ${now}, at most ${most}`,
   hoursAgo: '24 hours ago',
   justNow: 'now',
