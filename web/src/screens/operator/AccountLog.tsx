@@ -11,7 +11,8 @@ import { Status, toneOf } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { auditMessages, commonMessages, operatorAccountMessages as w, ticketMessages } from '../../words/words.ts'
-import { actionName } from '../audit-log/action-name.ts'
+import { Changes } from '../audit-log/Changes.tsx'
+import { actionTitle } from '../audit-log/sentence.ts'
 
 const TICKETS: Column<StaffTicket>[] = [
   {
@@ -42,10 +43,11 @@ const ENTRIES: Column<AuditEntry>[] = [
   {
     head: auditMessages.action,
     truncate: ({ action, resourceIds }) => [action, ...resourceIds].join(' '),
-    cell: ({ action, resourceId }) => (
+    cell: ({ action, resourceId, resourceName, changes }) => (
       <div>
-        {actionName(action)}
-        <div className="muted numbers">{resourceId}</div>
+        {actionTitle(action)}
+        <div className="muted numbers">{resourceName ?? resourceId}</div>
+        {changes && <Changes changes={changes} />}
       </div>
     ),
   },
