@@ -66,7 +66,7 @@ function Plot({ graph: { title, of, format, ceiling }, points, until }: { graph:
   const isNow = until - last.at < NOW_MS
   const { line, area } = linePath(values, { from: until - DAY_MS, to: until, most: ceiling ?? Math.max(most * 1.1, 1) })
   return (
-    <figure className={css['graph']}>
+    <figure className={css['graph']} aria-label={w.described(title, format(last.value), format(most))}>
       <figcaption>
         <strong>{title}</strong>
         <span className="muted numbers">
@@ -75,13 +75,7 @@ function Plot({ graph: { title, of, format, ceiling }, points, until }: { graph:
             .join(' · ')}
         </span>
       </figcaption>
-      <svg
-        className={css['plot']}
-        viewBox="0 0 100 100"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={w.described(title, format(last.value), format(most))}
-      >
+      <svg className={css['plot']} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
         {[0, 50, 100].map((y) => (
           <line key={y} x1="0" x2="100" y1={y} y2={y} />
         ))}

@@ -10,6 +10,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Page } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Table, type Column } from '../../ui/Table.tsx'
+import { useNow } from '../../ui/Time.tsx'
 import { operatorMessages, revenueMessages as w, walletMessages } from '../../words/words.ts'
 import { CapacityMeter } from './CapacityMeter.tsx'
 import css from './fleet.module.css'
@@ -17,7 +18,7 @@ import { isMonth, monthOf, shiftMonth } from './months.ts'
 
 export default function Revenue() {
   const { search, filter } = usePaging()
-  const present = monthOf(Date.now())
+  const present = monthOf(useNow(null))
   const month = isMonth(search.dateFrom) ? search.dateFrom : present
   const revenue = useQuery(revenueQuery(month))
   const show = (next: string): void => filter({ dateFrom: next === present ? undefined : next })
