@@ -7,7 +7,7 @@ import { announcementMessages as w } from '../words/words.ts'
 import css from './announcements.module.css'
 import { dismiss, dismissedIds } from './dismissed.ts'
 
-export function Announcements() {
+export default function Announcements() {
   const [dismissed, setDismissed] = useState(dismissedIds)
   const shown = (useQuery(announcementsQuery).data ?? []).filter(({ id }) => !dismissed.includes(id))
   if (shown.length === 0) return null

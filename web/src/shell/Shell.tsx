@@ -5,7 +5,6 @@ import type { Session } from '../api/session.ts'
 import { useLiveUpdates } from '../live/useLive.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { commonMessages, shellMessages as w } from '../words/words.ts'
-import { Announcements } from './Announcements.tsx'
 import { Brand } from './Brand.tsx'
 import { areaOf } from './navigation.ts'
 import { AreaSwitch, Navigation } from './Navigation.tsx'
@@ -13,6 +12,7 @@ import { Reauthenticate } from './Reauthenticate.tsx'
 import css from './shell.module.css'
 import { TopBar } from './TopBar.tsx'
 
+const Announcements = lazy(() => import('./Announcements.tsx'))
 const VisitBanner = lazy(() => import('./VisitBanner.tsx'))
 
 export function Shell({ session }: { session: Session }) {
@@ -50,7 +50,11 @@ export function Shell({ session }: { session: Session }) {
         </div>
       </dialog>
       <main id="content" ref={main} tabIndex={-1} className={css['main']}>
-        {session.account?.scopes.includes('account:read') && <Announcements />}
+        {session.account?.scopes.includes('account:read') && (
+          <Suspense>
+            <Announcements />
+          </Suspense>
+        )}
         {session.visit && (
           <Suspense>
             <VisitBanner visit={session.visit} />
