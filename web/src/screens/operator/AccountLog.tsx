@@ -52,7 +52,7 @@ const ENTRIES: Column<AuditEntry>[] = [
     ),
   },
   { head: auditMessages.actor, truncate: ({ actor }) => actor.name, cell: ({ actor }) => actor.name },
-  { head: auditMessages.from, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
+  { head: w.ip, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
   {
     head: auditMessages.result,
     cell: ({ result, errorCode, count }) => (

@@ -38,6 +38,7 @@ export const operatorAccountMessages: Translated<typeof enAccounts> = {
   noAudit: 'In diesem Konto wurde noch nichts geändert.',
   visits: 'Besuche von Betreibern',
   noVisits: 'Kein Betreiber hat sich als dieser Kunde angemeldet.',
+  ip: 'IP-Adresse',
   by: 'Betreiber',
   reason: 'Grund',
   changes: 'Änderungen',

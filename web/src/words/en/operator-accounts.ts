@@ -35,6 +35,7 @@ export const operatorAccountMessages = {
   noAudit: 'Nothing was changed in this account yet.',
   visits: 'Visits of operators',
   noVisits: 'No operator has signed in as this customer.',
+  ip: 'IP address',
   by: 'Operator',
   reason: 'Reason',
   changes: 'Changes',
