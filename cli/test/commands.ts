@@ -134,6 +134,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listFirewallRules: commandLine('firewall', 'rule', 'list', ':id'),
   addFirewallRule: commandLine('firewall', 'rule', 'add', ':id', '--port', '=port'),
   replaceFirewallRules: commandLine('firewall', 'rule', 'replace', ':id', '--rules', '=rules'),
+  undoFirewallRules: commandLine('firewall', 'undo', ':id'),
+  confirmFirewallRules: commandLine('firewall', 'confirm', ':id'),
   getFirewallRule: commandLine('firewall', 'rule', 'get', ':id', ':ruleId'),
   changeFirewallRule: commandLine('firewall', 'rule', 'update', ':id', '1', '--port', '=port'),
   deleteFirewallRule: commandLine('firewall', 'rule', 'delete', ':id', ':ruleId'),

@@ -111,6 +111,11 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     },
     firewall: () => made('/firewalls', { name: 'fw' }),
     rule: (firewall: string) => made(`/firewalls/${firewall}/rules`, RULE),
+    unconfirmed: async () => {
+      const id = await fixture.firewall()
+      await customer.put(`/firewalls/${id}/rules`, { rules: [RULE], confirmWithinSeconds: 300 })
+      return id
+    },
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
     snapshot: (vmId: string) => madeByAction(vmId, 'snapshots', 'snapshot'),
     backup: (vmId: string) => madeByAction(vmId, 'backups', 'backup'),
@@ -379,6 +384,8 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listFirewallRules: async (fixture) => ({ params: { id: (await rule(fixture)).params!['id']! } }),
   addFirewallRule: withId((fixture) => fixture.firewall(), RULE),
   replaceFirewallRules: withId((fixture) => fixture.firewall(), { rules: [RULE] }),
+  undoFirewallRules: async (fixture) => ({ params: { id: (await rule(fixture)).params!['id']! } }),
+  confirmFirewallRules: async (fixture) => ({ params: { id: await fixture.unconfirmed() } }),
   getFirewallRule: rule,
   changeFirewallRule: async (fixture) => ({ ...(await rule(fixture)), body: { port: '23' } }),
   deleteFirewallRule: rule,

@@ -69,6 +69,8 @@ export const MAY: Record<string, string> = {
   listFirewallRules: 'owner admin operator read-only',
   addFirewallRule: 'owner admin operator',
   replaceFirewallRules: 'owner admin operator',
+  undoFirewallRules: 'owner admin operator',
+  confirmFirewallRules: 'owner admin operator',
   getFirewallRule: 'owner admin operator read-only',
   changeFirewallRule: 'owner admin operator',
   deleteFirewallRule: 'owner admin operator',

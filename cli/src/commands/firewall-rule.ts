@@ -104,19 +104,28 @@ const update = defineCommand<RuleOptions>({
 
 type Rules = Body<'replaceFirewallRules'>['rules']
 
-const replace = defineCommand<{ rules?: string }>({
+const replace = defineCommand<{ rules?: string; basedOn?: string; confirmWithin?: string }>({
   name: 'replace',
   description: 'replace all rules atomically',
   args: '<firewall>',
-  options: [['--rules <json>', 'an array of rules, @file, or - for stdin (required)']],
-  example: 'firewall rule replace web --rules @rules.json',
+  options: [
+    ['--rules <json>', 'an array of rules, @file, or - for stdin (required)'],
+    ['--based-on <version>', 'refuse when the rules have another version (firewall get shows it)'],
+    ['--confirm-within <seconds>', 'undo them by themselves unless firewall confirm follows'],
+  ],
+  example: 'firewall rule replace web --rules @rules.json --confirm-within 120',
   confirms: true,
-  async run(ctx, { rules }, firewall: string) {
+  async run(ctx, { rules, basedOn, confirmWithin }, firewall: string) {
     if (rules === undefined) throw usageError('--rules is required, such as --rules @rules.json')
     const wanted = parseJson('--rules', rules) as Rules
     const id = await ctx.resolveId('firewall', firewall)
-    await ctx.confirm(`The current rules of ${firewall} will be permanently deleted.`, firewall)
-    return table(await ctx.berth.firewalls.replaceRules(id, wanted), RULE_COLUMNS, 'No rules left')
+    const seconds = confirmWithin === undefined ? undefined : parseInteger('--confirm-within', confirmWithin)
+    await ctx.confirm(`The current rules of ${firewall} will be replaced; firewall undo restores them within ten minutes.`, firewall)
+    return table(
+      await ctx.berth.firewalls.replaceRules(id, wanted, omitUndefined({ basedOn, confirmWithinSeconds: seconds })),
+      RULE_COLUMNS,
+      'No rules left',
+    )
   },
 })
 
@@ -135,3 +144,12 @@ const remove = defineCommand({
 })
 
 export const rule = group('rule', 'rules of a firewall; first match wins', [list, get, add, update, replace, remove])
+
+export const undo = defineCommand({
+  name: 'undo',
+  description: 'restore the rules before their latest change, within ten minutes of it',
+  args: '<firewall>',
+  example: 'firewall undo web',
+  run: async (ctx, _, firewall: string) =>
+    table(await ctx.berth.firewalls.undo(await ctx.resolveId('firewall', firewall)), RULE_COLUMNS, 'No rules, as before'),
+})

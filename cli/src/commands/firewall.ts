@@ -4,7 +4,7 @@ import { usageError } from '../exit-codes.ts'
 import { labelText, time } from '../format.ts'
 import { LABEL, labelsOf, omitUndefined, parseOnOff, parsePacket, requireChanges, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
-import { rule } from './firewall-rule.ts'
+import { rule, undo } from './firewall-rule.ts'
 
 const FIREWALL_FIELDS: Columns<Firewall> = {
   Name: (firewall) => firewall.name,
@@ -16,6 +16,9 @@ const FIREWALL_FIELDS: Columns<Firewall> = {
   Rules: (firewall) => firewall.ruleCount,
   VMs: (firewall) => firewall.bindingCount,
   Applied: (firewall) => firewall.applied,
+  'Rules version': (firewall) => firewall.rulesVersion,
+  'Undo until': (firewall) => (firewall.undoUntil === null ? undefined : time(firewall.undoUntil)),
+  'Confirm by': (firewall) => (firewall.confirmBy === null ? undefined : time(firewall.confirmBy)),
   Labels: ({ labels }) => labelText(labels) || undefined,
 }
 
@@ -92,6 +95,15 @@ const remove = defineCommand({
     await ctx.confirm(`Firewall ${firewall} and its rules will be permanently deleted.`, firewall)
     return message(await ctx.berth.firewalls.delete(id), firewall, `Firewall ${firewall} deleted`)
   },
+})
+
+const confirm = defineCommand({
+  name: 'confirm',
+  description: 'keep rules that would be undone by themselves',
+  args: '<firewall>',
+  example: 'firewall confirm web',
+  run: async (ctx, _, firewall: string) =>
+    message(await ctx.berth.firewalls.confirm(await ctx.resolveId('firewall', firewall)), firewall, `Rules of ${firewall} confirmed`),
 })
 
 const bind = defineCommand({
@@ -181,7 +193,7 @@ const check = defineCommand<{ protocol?: string; port?: string; from?: string; t
   },
 })
 
-const changes = [create, update, remove, rule]
+const changes = [create, update, remove, rule, undo, confirm]
 const bindingCommands = [bind, unbind, bindings, binding, check]
 
 export const firewall = group('firewall', 'firewalls for your VMs', [list, get, ...changes, ...bindingCommands])

@@ -97,5 +97,7 @@ export const EVENT_TYPES = [
   'project.created',
   'project.updated',
   'project.deleted',
+  'firewall.rules_changed',
+  'firewall.rules_undone',
   'webhook.disabled',
 ] as const

@@ -65,6 +65,8 @@ export const ROUTES = {
   listFirewallRules: { method: 'GET', path: '/firewalls/{id}/rules' },
   addFirewallRule: { method: 'POST', path: '/firewalls/{id}/rules' },
   replaceFirewallRules: { method: 'PUT', path: '/firewalls/{id}/rules' },
+  undoFirewallRules: { method: 'POST', path: '/firewalls/{id}/undo' },
+  confirmFirewallRules: { method: 'POST', path: '/firewalls/{id}/confirm' },
   getFirewallRule: { method: 'GET', path: '/firewalls/{id}/rules/{ruleId}' },
   changeFirewallRule: { method: 'PATCH', path: '/firewalls/{id}/rules/{ruleId}' },
   deleteFirewallRule: { method: 'DELETE', path: '/firewalls/{id}/rules/{ruleId}' },

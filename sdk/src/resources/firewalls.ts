@@ -36,9 +36,25 @@ export class Firewalls extends Resource {
     return this.api.call('addFirewallRule', { path: { id }, body }, options)
   }
 
-  /** Replaces all rules atomically: no packet is matched against a mix of old and new rules. */
-  replaceRules(id: string, rules: Body<'replaceFirewallRules'>['rules'], options?: CallOptions) {
-    return this.api.call('replaceFirewallRules', { path: { id }, body: { rules } }, options)
+  /** Replaces all rules atomically: no packet is matched against a mix of old and new rules. With `basedOn`, the `rulesVersion` of the
+   *  firewall, only while they are those; with `confirmWithinSeconds` they are undone by themselves unless `confirm` follows. */
+  replaceRules(
+    id: string,
+    rules: Body<'replaceFirewallRules'>['rules'],
+    { basedOn, confirmWithinSeconds, ...options }: CallOptions & Omit<Body<'replaceFirewallRules'>, 'rules'> = {},
+  ) {
+    const more = { ...(basedOn !== undefined && { basedOn }), ...(confirmWithinSeconds !== undefined && { confirmWithinSeconds }) }
+    return this.api.call('replaceFirewallRules', { path: { id }, body: { rules, ...more } }, options)
+  }
+
+  /** Restores the rules before their latest change, within ten minutes of it. */
+  undo(id: string, options?: CallOptions) {
+    return this.api.call('undoFirewallRules', { path: { id } }, options)
+  }
+
+  /** Keeps rules that would be undone by themselves. */
+  confirm(id: string, options?: CallOptions) {
+    return this.api.call('confirmFirewallRules', { path: { id } }, options)
   }
 
   updateRule(id: string, ruleId: string, body: Body<'changeFirewallRule'>, options?: CallOptions) {

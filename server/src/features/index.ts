@@ -49,6 +49,8 @@ import { pruneEvents } from './events/prune.reconciler.ts'
 import { eventRoutes } from './events/routes.ts'
 import type { EventCatalog } from './events/schema.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
+import { firewallEvents } from './firewalls/schema.ts'
+import { undoUnconfirmed } from './firewalls/undo.reconciler.ts'
 import { renewChassisCertificates } from './hosts/chassis-certificates.reconciler.ts'
 import { carryOutDrains } from './fleet/drain.reconciler.ts'
 import { heartbeat } from './hosts/heartbeat.reconciler.ts'
@@ -165,6 +167,7 @@ export const eventCatalog: EventCatalog = {
   ...tokenEvents,
   ...alertEvents,
   ...projectEvents,
+  ...firewallEvents,
   ...webhookEvents,
 }
 
@@ -258,6 +261,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   watchNetworks,
   applyCpus,
   applyPorts,
+  undoUnconfirmed,
   tellRoutes,
   askInitializations,
   watchPorts,

@@ -25,6 +25,7 @@ export const ERROR_CATALOG = {
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   busy: { status: 409, title: 'Another action is running on this resource' },
   invalid_state: { status: 409, title: 'The resource is not in a state that allows this' },
+  version_conflict: { status: 409, title: 'The resource was changed since the version that the request is based on' },
   protected: { status: 409, title: 'The resource is protected against this' },
   in_use: { status: 409, title: 'The resource is still in use' },
   already_exists: { status: 409, title: 'Such a resource exists already' },

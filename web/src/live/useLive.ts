@@ -13,6 +13,7 @@ const STALE_QUERIES: Record<string, string[]> = {
   address: ['addresses', 'actions', 'wallet', 'limits', 'session', 'account'],
   volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits', 'session', 'account'],
   image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits', 'session', 'account'],
+  firewall: ['firewalls'],
   maintenance: ['maintenances'],
   member: ['members', 'session'],
   alert: ['alerts'],

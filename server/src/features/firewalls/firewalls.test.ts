@@ -25,6 +25,9 @@ describe('POST /firewalls', () => {
       ruleCount: 0,
       bindingCount: 0,
       applied: true,
+      rulesVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
+      undoUntil: null,
+      confirmBy: null,
       createdAt: app.clock.now().toISOString(),
       updatedAt: app.clock.now().toISOString(),
     })

@@ -1,6 +1,6 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { addRule, changeRule, deleteRule, getRule, listRules, replaceRules } from './rules.ts'
+import { addRule, changeRule, confirmRules, deleteRule, getRule, listRules, replaceRules, undoRequested } from './rules.ts'
 import {
   AddRule,
   BindingState,
@@ -29,7 +29,9 @@ const ruleParams = { id: Type.String(), ruleId: Type.String() }
 const read = { tag, scope: 'firewalls:read' }
 const update = { tag, scope: 'firewalls:update' }
 
-export const firewallRoutes: Routes = (api, { db, clock }) => {
+export const firewallRoutes: Routes = (api, deps) => {
+  const { db, clock } = deps
+
   api.page(
     '/firewalls',
     { ...read, operationId: 'listFirewalls', summary: 'List firewalls, newest first', query: FirewallQuery, data: Firewall },
@@ -110,7 +112,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       status: 201,
       data: FirewallRule,
     },
-    (tx, { principal, params: { id }, body }) => addRule(tx, clock.now(), principal.accountId, id, body),
+    (tx, { principal, params: { id }, body }) => addRule(tx, deps, principal.accountId, id, body),
   )
 
   api.put(
@@ -118,15 +120,42 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'replaceFirewallRules',
-      errorCodes: ['incompatible', 'quota_exceeded'],
-      summary: 'Replace all rules at once',
+      errorCodes: ['version_conflict', 'quota_exceeded'],
+      summary: 'Replace all rules at once, if they are still those that the request is based on',
       params,
       body: ReplaceRules,
       data: Type.Array(FirewallRule),
       reread: ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
       before: async (tx, { principal, params: { id } }) => ({ rules: await listRules(tx, principal.accountId, id) }),
     },
-    (tx, { principal, params: { id }, body }) => replaceRules(tx, clock.now(), principal.accountId, id, body),
+    (tx, { principal, params: { id }, body }) => replaceRules(tx, deps, principal.accountId, id, body),
+  )
+
+  api.post(
+    '/firewalls/:id/undo',
+    {
+      ...update,
+      operationId: 'undoFirewallRules',
+      errorCodes: ['invalid_state', 'version_conflict', 'quota_exceeded'],
+      summary: 'Restore the rules before their latest change, within ten minutes of it',
+      params,
+      data: Type.Array(FirewallRule),
+      reread: ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
+    },
+    (tx, { principal, params: { id } }) => undoRequested(tx, deps, principal.accountId, id),
+  )
+
+  api.post(
+    '/firewalls/:id/confirm',
+    {
+      ...update,
+      operationId: 'confirmFirewallRules',
+      errorCodes: ['invalid_state'],
+      summary: 'Keep rules that would be undone by themselves',
+      params,
+      data: Firewall,
+    },
+    (tx, { principal, params: { id } }) => confirmRules(tx, principal.accountId, id),
   )
 
   api.get(
@@ -147,13 +176,13 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       data: FirewallRule,
       before: (tx, { principal, params: { id, ruleId } }) => getRule(tx, principal.accountId, id, ruleId),
     },
-    (tx, { principal, params: { id, ruleId }, body }) => changeRule(tx, clock.now(), principal.accountId, id, ruleId, body),
+    (tx, { principal, params: { id, ruleId }, body }) => changeRule(tx, deps, principal.accountId, id, ruleId, body),
   )
 
   api.delete(
     '/firewalls/:id/rules/:ruleId',
     { ...update, operationId: 'deleteFirewallRule', summary: 'Delete a rule', params: ruleParams, data: Deleted },
-    (tx, { principal, params: { id, ruleId } }) => deleteRule(tx, clock.now(), principal.accountId, id, ruleId),
+    (tx, { principal, params: { id, ruleId } }) => deleteRule(tx, deps, principal.accountId, id, ruleId),
   )
 
   api.get(

@@ -1,4 +1,5 @@
 import { Id, IPV6, nullable, object, oneOf, plainText, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 const Direction = oneOf(['IN', 'OUT'])
@@ -34,6 +35,15 @@ export const Firewall = object(
     ruleCount: Type.Integer(),
     bindingCount: Type.Integer({ description: 'How many VMs it is bound to' }),
     applied: Type.Boolean({ description: 'Whether the hosts of all these VMs have its latest rules' }),
+    rulesVersion: Type.String({
+      description: 'Of its rules in their order: another one when any of them was changed, added, moved or deleted',
+    }),
+    undoUntil: nullable(
+      Type.String({ format: 'date-time', description: 'Until then the latest change of its rules can be undone; null when there is none' }),
+    ),
+    confirmBy: nullable(
+      Type.String({ format: 'date-time', description: 'Its rules are undone by themselves then, unless they are confirmed' }),
+    ),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -105,7 +115,22 @@ export const AddRule = object(
 export type AddRule = Static<typeof AddRule>
 
 export const ReplaceRules = object(
-  { rules: Type.Array(RuleInput, { maxItems: 1_000, description: 'In the order they are to be asked' }) },
+  {
+    rules: Type.Array(RuleInput, { maxItems: 1_000, description: 'In the order they are to be asked' }),
+    basedOn: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'The `rulesVersion` that these replace: refused with `version_conflict` when it is another',
+      }),
+    ),
+    confirmWithinSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 30,
+        maximum: 600,
+        description: 'Undo them by themselves unless they are confirmed by then: for changes that may lock their author out',
+      }),
+    ),
+  },
   { title: 'ReplaceRules' },
 )
 export type ReplaceRules = Static<typeof ReplaceRules>
@@ -163,6 +188,9 @@ export const CheckPacket = object(
     ...packetFields,
     address: { ...IpAddress, description: 'The other end' },
     networkId: Type.Optional(nullable({ ...Id, description: 'Of the private interface that is meant; the public one when absent' })),
+    rules: Type.Optional(
+      Type.Array(RuleInput, { maxItems: 1_000, description: 'Checks as if the firewall had these rules instead of its own' }),
+    ),
   },
   { title: 'CheckPacket' },
 )
@@ -179,3 +207,40 @@ export const Verdict = object(
   { title: 'FirewallVerdict' },
 )
 export type Verdict = Static<typeof Verdict>
+
+const EventFirewall = object({ id: Type.String(), name: Type.String() }, { title: 'EventFirewall' })
+
+const RulesChangedData = object(
+  {
+    firewall: EventFirewall,
+    ruleCount: Type.Integer(),
+    rulesVersion: Type.String(),
+    confirmBy: nullable(
+      Type.String({ format: 'date-time', description: 'The rules are undone by themselves then, unless they are confirmed' }),
+    ),
+  },
+  { title: 'FirewallRulesChangedEventData' },
+)
+
+const RulesUndoneData = object(
+  {
+    firewall: EventFirewall,
+    ruleCount: Type.Integer(),
+    rulesVersion: Type.String(),
+    reason: { ...oneOf(['REQUESTED', 'UNCONFIRMED']), description: 'Somebody undid them, or nobody confirmed them in time' },
+  },
+  { title: 'FirewallRulesUndoneEventData' },
+)
+
+export const firewallEvents = {
+  'firewall.rules_changed': defineEvent(RulesChangedData, 'Rules of a firewall were added, changed, moved, deleted or replaced', {
+    by: ['addFirewallRule', 'changeFirewallRule', 'deleteFirewallRule', 'replaceFirewallRules'],
+  }),
+  'firewall.rules_undone': defineEvent(RulesUndoneData, 'The latest change of the rules of a firewall was undone', {
+    by: ['undoFirewallRules'],
+  }),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof firewallEvents> {}
+}

@@ -8,8 +8,10 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { parseIp } from '../../kernel/ip-range.ts'
 import { markPortsDirty } from '../ports/service.ts'
-import { bind, countBindings, findBinding, listBindings, unbind, vmsBoundTo } from './bindings.ts'
+import { bind, countBindings, findBinding, firewallsOf, listBindings, unbind, vmsBoundTo } from './bindings.ts'
 import { compileFilter } from './compile-filter.ts'
+import type { RuleFields } from './rule-input.ts'
+import { checkedRules } from './rules.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
@@ -47,7 +49,7 @@ export async function createFirewall(tx: Tx, now: Date, accountId: string, input
   }
   await sql.insertFirewall(tx, row)
   await reserveQuota(tx, accountId, QUOTA, 1n)
-  return toFirewall({ ...row, rule_count: 0, binding_count: 0, applied: true })
+  return toFirewall((await sql.findFirewall(tx, accountId, row.id))!)
 }
 
 export const findFirewall = sql.findFirewall
@@ -150,6 +152,26 @@ async function rulesOfVms(db: Queries, vmIds: readonly string[]): Promise<(vmId:
   }
 }
 
+/** As if one of its firewalls had other rules. */
+async function rulesWithDraft(db: Queries, vmId: string, firewallId: string, draft: RuleFields[]): Promise<VmRules> {
+  const kept = Map.groupBy(await sql.listRulesOfVms(db, [vmId]), (row) => (row.id === null ? null : row.firewall_id))
+  const at = new Date(0)
+  const drafted = draft.map((fields, index) => ({
+    id: '',
+    firewall_id: firewallId,
+    position: index + 1,
+    ...fields,
+    created_at: at,
+    updated_at: at,
+  }))
+  const firewalls = await firewallsOf(db, vmId)
+  const rulesOfAll = (bound: typeof firewalls): sql.RuleRow[] | null =>
+    bound.length === 0
+      ? null
+      : bound.flatMap(({ id }) => (id === firewallId ? drafted : (kept.get(id) ?? []).filter((row) => row.id !== null)))
+  return { ofPublic: rulesOfAll(firewalls), ofPrivate: rulesOfAll(firewalls.filter((each) => each.covers_private)) }
+}
+
 /** `addresses` of the interface, which is in that network; null for the public one. */
 export interface CheckedInterface {
   vmId: string
@@ -163,7 +185,7 @@ export async function checkPacket(
   accountId: string,
   firewallId: string,
   { vmId, networkId, addresses }: CheckedInterface,
-  { direction, protocol, port = null, address }: Omit<CheckPacket, 'vmId' | 'networkId'>,
+  { direction, protocol, port = null, address, rules: draft }: Omit<CheckPacket, 'vmId' | 'networkId'>,
 ): Promise<Verdict> {
   requirePort({ protocol, port })
   const family = requireFamily(protocol, address, 'address')
@@ -172,7 +194,8 @@ export async function checkPacket(
   if (!binding) throw apiError('invalid_state', 'The firewall is not bound to this VM: bind it first')
   const own = addresses.find((each) => parseIp(each)?.family === family) ?? null
   const [source, destination] = direction === 'IN' ? [address, own] : [own, address]
-  const rules = (await rulesOf(db, vmId))[networkId === null ? 'ofPublic' : 'ofPrivate']
+  const all = draft ? await rulesWithDraft(db, vmId, firewallId, checkedRules(draft)) : await rulesOf(db, vmId)
+  const rules = all[networkId === null ? 'ofPublic' : 'ofPrivate']
   const { action, ruleIndex } = evaluatePacket(compileFilter(rules), { direction, protocol, port, source, destination })
   const rule = ruleIndex === null ? null : toRule(rules![ruleIndex]!)
   const decidedBy = rule ? 'RULE' : rules ? 'DEFAULT' : 'NO_FIREWALL'

@@ -1,4 +1,4 @@
-import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
@@ -6,16 +6,36 @@ import type { Row } from '../../schema/rows.gen.ts'
 
 export type FirewallRow = Row<'firewalls'>
 
-export type CountedRow = FirewallRow & { rule_count: number; binding_count: number; applied: boolean }
+export type CountedRow = FirewallRow & {
+  rule_count: number
+  binding_count: number
+  applied: boolean
+  rules_version: string
+  undo_until: Date | null
+  confirm_by: Date | null
+}
 
 export type RuleRow = Row<'firewall_rules'>
+
+/** By what the rules say and their order, not by a counter: versions of Berth without a counter may run beside this one. */
+function versionOf(firewallId: Sql): Sql {
+  return sql`(select md5(coalesce(jsonb_agg(jsonb_build_array(
+    r.direction, r.action, r.protocol, r.port, to_jsonb(r.source_ips), to_jsonb(r.dest_ips), r.description) order by r.position)::text, ''))
+    from firewall_rules r where r.firewall_id = ${firewallId})`
+}
+
+export const rulesVersion = async (db: Queries, firewallId: string): Promise<string> =>
+  (await db.one<{ version: string }>(sql`select ${versionOf(sql`${firewallId}`)} as version`)).version
 
 const counts = sql`
   (select count(*)::int from firewall_rules r where r.firewall_id = f.id) as rule_count,
   (select count(*)::int from firewall_bindings b where b.firewall_id = f.id) as binding_count,
   not exists (
     select from firewall_bindings b left join vm_ports v on v.vm_id = b.vm_id
-    where b.firewall_id = f.id and v.applied_version is distinct from coalesce(v.desired_version, 0)) as applied`
+    where b.firewall_id = f.id and v.applied_version is distinct from coalesce(v.desired_version, 0)) as applied,
+  ${versionOf(sql`f.id`)} as rules_version,
+  (select u.undo_until from firewall_undos u where u.firewall_id = f.id) as undo_until,
+  (select u.confirm_by from firewall_undos u where u.firewall_id = f.id) as confirm_by`
 
 export const insertFirewall = (tx: Tx, row: FirewallRow) =>
   tx.run(sql`
@@ -102,3 +122,40 @@ export const filterSizes = (db: Queries, vmIds: readonly string[]) =>
         * greatest(1, cardinality(source_ips)) * greatest(1, cardinality(dest_ips))), 0) as lines
       from firewall_rules r where r.firewall_id = b.firewall_id) f
     where b.vm_id = any(${vmIds}::text[]) group by b.vm_id`)
+
+export type UndoRow = Row<'firewall_undos'>
+
+/** Rules that nobody has confirmed yet are undone together with those that follow them. */
+export const keepUndo = (tx: Tx, firewallId: string, before: readonly RuleRow[], row: Omit<UndoRow, 'firewall_id' | 'rules'>) =>
+  tx.run(sql`
+    insert into firewall_undos (firewall_id, rules, version_after, undo_until, confirm_by)
+    values (${firewallId}, ${json(before)}::jsonb, ${row.version_after}, ${row.undo_until}, ${row.confirm_by})
+    on conflict (firewall_id) do update set
+      rules = case when firewall_undos.confirm_by is null then excluded.rules else firewall_undos.rules end,
+      version_after = excluded.version_after, undo_until = excluded.undo_until,
+      confirm_by = coalesce(excluded.confirm_by, firewall_undos.confirm_by)`)
+
+/** Of a locked firewall. */
+export const findUndo = (tx: Tx, firewallId: string) =>
+  tx.maybe<Omit<UndoRow, 'rules'>>(sql`
+    select firewall_id, version_after, undo_until, confirm_by from firewall_undos where firewall_id = ${firewallId}`)
+
+/** In place of rules that were deleted. */
+export const restoreRules = (tx: Tx, firewallId: string) =>
+  tx.run(sql`
+    insert into firewall_rules (${allColumns('firewall_rules')})
+    select ${allColumns('firewall_rules', 'r')} from firewall_undos u, jsonb_populate_recordset(null::firewall_rules, u.rules) r
+    where u.firewall_id = ${firewallId}`)
+
+export const deleteUndo = (tx: Tx, firewallId: string) => tx.run(sql`delete from firewall_undos where firewall_id = ${firewallId}`)
+
+export const clearConfirmation = (tx: Tx, firewallId: string) =>
+  tx.run(sql`update firewall_undos set confirm_by = null where firewall_id = ${firewallId}`)
+
+export const deleteUndosUntil = (db: Queries, now: Date) =>
+  db.run(sql`delete from firewall_undos where undo_until <= ${now} and confirm_by is null`)
+
+export const listUnconfirmed = (db: Queries, now: Date) =>
+  db.many<{ id: string; account_id: string }>(sql`
+    select f.id, f.account_id from firewall_undos u join firewalls f on f.id = u.firewall_id
+    where u.confirm_by <= ${now} order by u.confirm_by limit 100`)

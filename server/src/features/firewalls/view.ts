@@ -14,6 +14,9 @@ export const toFirewall = (row: CountedRow): Firewall => ({
   ruleCount: row.rule_count,
   bindingCount: row.binding_count,
   applied: row.applied,
+  rulesVersion: row.rules_version,
+  undoUntil: row.undo_until?.toISOString() ?? null,
+  confirmBy: row.confirm_by?.toISOString() ?? null,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 })

@@ -213,6 +213,7 @@ const ofAlert = {
   reason: null,
 }
 const ofSnapshot = { snapshot, ...ofVm }
+const firewall = { id: 'cmb3v8k2p0016examplefw001', name: 'web' }
 const ofProject = { project: { id: 'cmb3v8k2p0015examplepj001', name: 'shop', createdAt: at, budget: null } }
 const ofBackup = { backup, ...ofVm }
 
@@ -238,6 +239,8 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'project.created': ofProject,
   'project.updated': ofProject,
   'project.deleted': ofProject,
+  'firewall.rules_changed': { firewall, ruleCount: 2, rulesVersion: '5f4dcc3b5aa765d61d8327deb882cf99', confirmBy: null },
+  'firewall.rules_undone': { firewall, ruleCount: 2, rulesVersion: '5f4dcc3b5aa765d61d8327deb882cf99', reason: 'REQUESTED' },
   'alert.fired': ofAlert,
   'alert.resolved': { ...ofAlert, value: 40 },
   'billing.low_balance': { transaction: null, wallet, dueNext7Days: '54.00' },

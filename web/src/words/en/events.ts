@@ -100,6 +100,11 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'project.created': ({ project }) => `Project ${project.name} was created`,
   'project.updated': ({ project }) => `Project ${project.name} was changed`,
   'project.deleted': ({ project }) => `Project ${project.name} was deleted`,
+  'firewall.rules_changed': ({ firewall }) => `Rules of firewall ${firewall.name} were changed`,
+  'firewall.rules_undone': ({ firewall, reason }) =>
+    reason === 'UNCONFIRMED'
+      ? `Rules of firewall ${firewall.name} were undone: nobody confirmed them`
+      : `The latest change of the rules of firewall ${firewall.name} was undone`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} was disabled`,
 }
 
