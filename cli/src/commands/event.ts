@@ -22,6 +22,7 @@ interface EventSubject {
   token?: Named
   member?: { email: string }
   project?: Named
+  firewall?: Named
   ticket?: { subject: string }
   maintenance?: { startsAt: string; text: string }
   transaction?: { description: string } | null
@@ -31,7 +32,7 @@ interface EventSubject {
 const announcement = ({ maintenance: of }: EventSubject): string | undefined => of && `${time(of.startsAt)}: ${of.text}`
 
 function describeSubject(data: EventSubject): string {
-  const named = data.volume ?? data.image ?? data.address ?? data.token ?? data.project
+  const named = data.volume ?? data.image ?? data.address ?? data.token ?? data.project ?? data.firewall
   const copy = data.snapshot ?? data.backup
   const ofVm = data.vm ? [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/') : undefined
   const subject = data.alert

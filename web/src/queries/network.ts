@@ -48,8 +48,16 @@ export const firewallsQuery = (query: Query<'listFirewalls'> = { limit: 100 }) =
 export const firewallQuery = (id: string) =>
   queryOptions({ queryKey: ['firewalls', 'one', id], queryFn: ({ signal }) => berth.firewalls.get(id, { signal }), refetchInterval: 5_000 })
 
-export const rulesQuery = (id: string) =>
-  queryOptions({ queryKey: ['firewalls', 'rules', id], queryFn: ({ signal }) => berth.firewalls.rules(id, { signal }) })
+/** With their version. It is read first: rules that are newer than it can only be refused when they are replaced, never overwrite others. */
+export const appliedRulesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['firewalls', 'rules', id],
+    queryFn: async ({ signal }) => {
+      const { rulesVersion: version } = await berth.firewalls.get(id, { signal })
+      return { version, rules: await berth.firewalls.rules(id, { signal }) }
+    },
+    refetchInterval: 10_000,
+  })
 
 export const bindingsQuery = (id: string) =>
   queryOptions({

@@ -17,18 +17,31 @@ interface Props {
   danger?: boolean
   disabled?: boolean
   wide?: boolean
+  /** Another value after each attempt that failed by what the inputs say themselves. */
+  attempt?: number
   children: ReactNode
 }
 
-export function Form({ onSubmit, busy, error, submit, onCancel, danger = false, disabled = false, wide = false, children }: Props) {
+export function Form({
+  onSubmit,
+  busy,
+  error,
+  submit,
+  onCancel,
+  danger = false,
+  disabled = false,
+  wide = false,
+  attempt = 0,
+  children,
+}: Props) {
   const send = (event: FormEvent): void => {
     event.preventDefault()
     if (!busy && !disabled) onSubmit()
   }
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [error])
+    if (error || attempt > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [error, attempt])
   return (
     <form ref={form} onSubmit={send} noValidate>
       <Stack gap={14}>

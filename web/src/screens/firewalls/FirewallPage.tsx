@@ -15,6 +15,8 @@ import { Bindings } from './Bindings.tsx'
 import { EditFirewall } from './EditFirewall.tsx'
 import { Rules } from './Rules.tsx'
 import { Tester } from './Tester.tsx'
+import { Undo } from './Undo.tsx'
+import { useDraft } from './useDraft.ts'
 
 export default function FirewallPage() {
   const { firewallId = '' } = useParams({ strict: false })
@@ -29,6 +31,7 @@ export default function FirewallPage() {
 function FirewallView({ firewall }: { firewall: Firewall }) {
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
   const close = (): void => setOpen(null)
+  const { query, draft } = useDraft(firewall.id)
   const actions = (
     <>
       <Button variant="default" onClick={() => setOpen('edit')}>
@@ -41,10 +44,11 @@ function FirewallView({ firewall }: { firewall: Firewall }) {
   )
   return (
     <Page title={firewall.name} about={firewall.description} above={<TextLink to="/firewalls">{w.back}</TextLink>} actions={actions}>
-      <Rules firewallId={firewall.id} />
+      <Undo firewall={firewall} />
+      <Rules firewall={firewall} query={query} draft={draft} />
       <Columns>
         <Bindings firewallId={firewall.id} />
-        <Tester firewall={firewall} />
+        <Tester firewall={firewall} draft={draft} />
       </Columns>
       {open === 'edit' && <EditFirewall firewall={firewall} onClose={close} />}
       {open === 'delete' && <DeleteFirewall firewall={firewall} onClose={close} />}

@@ -1,46 +1,60 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import type { AddRule, FirewallRule } from '@berth/sdk'
 import { useState } from 'react'
-import { berth } from '../../api/berth.ts'
-import { useWrite } from '../../api/client.ts'
-import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonMessages, firewallMessages as w } from '../../words/words.ts'
+import { firewallMessages as w } from '../../words/words.ts'
+import { ANY_PORT, hasPorts, newKey, portsOf, wrongAddress, type Rule } from './rule.ts'
 
 const PROTOCOLS = ['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY']
 
 const choices = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
-/** Adds a rule, or edits the given one. */
-export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; rule?: FirewallRule; onClose: () => void }) {
-  const [direction, setDirection] = useState(rule?.direction ?? 'IN')
-  const [action, setAction] = useState(rule?.action ?? 'ACCEPT')
-  const [protocol, setProtocol] = useState(rule?.protocol ?? 'TCP')
-  const [port, setPort] = useState(rule && rule.port !== 'any' ? rule.port : '')
-  const [sourceIps, setSource] = useState(rule?.sourceIps.join(', ') ?? '')
-  const [destIps, setDest] = useState(rule?.destIps.join(', ') ?? '')
+interface Props {
+  /** Undefined for a new one. */
+  rule?: Rule
+  onSave: (rule: Rule) => void
+  onClose: () => void
+}
+
+/** Edits a rule of the draft. The server checks it again when the draft is applied. */
+export function RuleDialog({ rule, onSave, onClose }: Props) {
+  const [direction, setDirection] = useState<string>(rule?.direction ?? 'IN')
+  const [action, setAction] = useState<string>(rule?.action ?? 'ACCEPT')
+  const [protocol, setProtocol] = useState<string>(rule?.protocol ?? 'TCP')
+  const [port, setPort] = useState(rule && rule.port !== ANY_PORT ? rule.port : '')
+  const [source, setSource] = useState(rule?.sourceIps.join(', ') ?? '')
+  const [dest, setDest] = useState(rule?.destIps.join(', ') ?? '')
   const [description, setDescription] = useState(rule?.description ?? '')
-  const hasPorts = protocol === 'TCP' || protocol === 'UDP'
-  const body = {
+  const [attempt, setAttempt] = useState(0)
+  const isChecked = attempt > 0
+  const edited = {
+    key: rule?.key ?? newKey(),
     direction,
     action,
     protocol,
-    port: hasPorts && port ? port.replaceAll(' ', '') : null,
-    sourceIps: listOf(sourceIps),
-    destIps: listOf(destIps),
-    description,
-  } as AddRule
-  const save = useWrite(() => (rule ? berth.firewalls.updateRule(firewallId, rule.id, body) : berth.firewalls.addRule(firewallId, body)), {
-    inForm: true,
-    invalidates: ['firewalls'],
-    successMessage: rule ? w.ruleSaved : w.ruleAdded,
-    onDone: onClose,
-  })
+    port: port.replaceAll(' ', '') || ANY_PORT,
+    sourceIps: listOf(source),
+    destIps: listOf(dest),
+    description: description.trim(),
+  } as Rule
+  const withPorts = hasPorts(edited)
+  if (!withPorts) edited.port = ANY_PORT
+  const errors = {
+    port: portsOf(edited.port) ? undefined : w.wrongPorts,
+    source: addressError(edited.sourceIps),
+    dest: addressError(edited.destIps),
+    description: edited.description.length > 200 ? w.descriptionTooLong : undefined,
+  }
+  const isWrong = Object.values(errors).some(Boolean)
+  const submit = (): void => {
+    if (isWrong) return setAttempt(attempt + 1)
+    onSave(edited)
+    onClose()
+  }
   return (
     <Dialog title={rule ? w.ruleTitle : w.addRule} onClose={onClose}>
-      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonMessages.save} onCancel={onClose}>
+      <Form onSubmit={submit} busy={false} error={null} attempt={attempt} submit={rule ? w.keepRule : w.addRule} onCancel={onClose}>
         <NativeSelect
           label={w.direction}
           value={direction}
@@ -55,31 +69,42 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
           data={choices(w.actions)}
         />
         <NativeSelect label={w.protocol} value={protocol} onChange={(event) => setProtocol(event.currentTarget.value)} data={PROTOCOLS} />
-        {hasPorts && (
+        {withPorts && (
           <TextInput
             label={w.ports}
             description={w.portsHint}
             value={port}
             onChange={(event) => setPort(event.currentTarget.value)}
-            error={fieldError(save.error, 'port')}
+            error={isChecked && errors.port}
           />
         )}
         <TextInput
           label={w.source}
           description={w.addressesHint}
-          value={sourceIps}
+          value={source}
           onChange={(event) => setSource(event.currentTarget.value)}
-          error={fieldError(save.error, 'sourceIps')}
+          error={isChecked && errors.source}
         />
         <TextInput
           label={w.destination}
           description={w.addressesHint}
-          value={destIps}
+          value={dest}
           onChange={(event) => setDest(event.currentTarget.value)}
-          error={fieldError(save.error, 'destIps')}
+          error={isChecked && errors.dest}
         />
-        <TextInput label={w.description} value={description} onChange={(event) => setDescription(event.currentTarget.value)} />
+        <TextInput
+          label={w.description}
+          value={description}
+          onChange={(event) => setDescription(event.currentTarget.value)}
+          error={isChecked && errors.description}
+          maxLength={200}
+        />
       </Form>
     </Dialog>
   )
+}
+
+function addressError(texts: string[]): string | undefined {
+  const index = wrongAddress(texts)
+  return index < 0 ? undefined : w.wrongEntry(index + 1)
 }

@@ -1,16 +1,18 @@
 import { ActionIcon } from '@mantine/core'
-import type { FirewallRule } from '@berth/sdk'
 import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
 import { firewallMessages as w } from '../../words/words.ts'
 import css from './firewalls.module.css'
+import { whatOf, whoOf, type Rule } from './rule.ts'
 
 interface Props {
-  rule: FirewallRule
+  rule: Rule
   index: number
+  /** How it differs from what is in force. */
+  mark?: 'added' | 'changed' | 'moved'
   isTarget: boolean
   onDragOver: () => void
-  onDrop: (ruleId: string) => void
+  onDrop: (key: string) => void
   onMove: (by: 1 | -1) => void
   onEdit: () => void
   onDelete: () => void
@@ -21,7 +23,7 @@ const TYPE = 'application/x-rule'
 /** Ignores other drags, such as text or files. */
 const carriesRule = (event: DragEvent): boolean => event.dataTransfer.types.includes(TYPE)
 
-export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onEdit, onDelete }: Props) {
+export function RuleRow({ rule, index, mark, isTarget, onDragOver, onDrop, onMove, onEdit, onDelete }: Props) {
   const byKey = (event: KeyboardEvent): void => {
     if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
     event.preventDefault()
@@ -31,8 +33,9 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
     <li
       className={css['rule']}
       data-target={isTarget}
+      data-mark={mark}
       draggable
-      onDragStart={(event) => event.dataTransfer.setData(TYPE, rule.id)}
+      onDragStart={(event) => event.dataTransfer.setData(TYPE, rule.key)}
       onDragOver={(event) => {
         if (!carriesRule(event)) return
         event.preventDefault()
@@ -55,7 +58,10 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
         {w.directions[rule.direction]} · {whatOf(rule)}
         <span className={css['who']}>{whoOf(rule)}</span>
       </span>
-      <span className={css['note']}>{rule.description}</span>
+      <span className={css['note']}>
+        {mark && <span className={css['mark']}>{w.marks[mark]}</span>}
+        {rule.description}
+      </span>
       <span className={css['tools']}>
         <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={w.editRule(index + 1)}>
           <Icon name="settings" size={16} />
@@ -66,17 +72,4 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
       </span>
     </li>
   )
-}
-
-function whatOf({ protocol, port }: FirewallRule): string {
-  if (protocol === 'ANY') return w.anyProtocol
-  const hasPorts = protocol === 'TCP' || protocol === 'UDP'
-  return hasPorts ? `${protocol} ${port === 'any' ? w.allPorts : port}` : protocol
-}
-
-function whoOf({ direction, sourceIps, destIps }: FirewallRule): string {
-  const from = sourceIps.join(', ')
-  const to = destIps.join(', ')
-  const parts = [from && `${w.from} ${from}`, to && `${w.to} ${to}`].filter(Boolean)
-  return parts.join(' · ') || `${direction === 'IN' ? w.from : w.to} ${w.anyone}`
 }

@@ -1,29 +1,40 @@
-import { Button } from '@mantine/core'
-import type { FirewallRule } from '@berth/sdk'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Alert, Button } from '@mantine/core'
+import type { Firewall } from '@berth/sdk'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
-import { berth } from '../../api/berth.ts'
-import { useWrite } from '../../api/client.ts'
-import { rulesQuery } from '../../queries/network.ts'
 import { Card, Row } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { firewallMessages as w } from '../../words/words.ts'
 import css from './firewalls.module.css'
 import { Presets } from './Presets.tsx'
+import { ReviewDialog } from './ReviewDialog.tsx'
+import type { Rule } from './rule.ts'
 import { RuleDialog } from './RuleDialog.tsx'
 import { RuleRow } from './RuleRow.tsx'
+import type { Draft } from './useDraft.ts'
 
-const invalidates = ['firewalls']
+export const Rules = ({ firewall, query, draft }: { firewall: Firewall; query: UseQueryResult; draft: Draft | null }) =>
+  draft ? (
+    <RuleEditor firewall={firewall} draft={draft} />
+  ) : (
+    <Card flush title={w.rules} about={w.rulesAbout}>
+      <Loaded of={query} lines={3}>
+        {() => null}
+      </Loaded>
+    </Card>
+  )
 
-export function Rules({ firewallId }: { firewallId: string }) {
-  const rules = useQuery(rulesQuery(firewallId))
-  const [edited, setEdited] = useState<FirewallRule | 'new' | null>(null)
-  const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { invalidates, successMessage: w.ruleDeleted })
-  const { order, move, target, setTarget, announcement } = useOrder(firewallId, rules.data ?? [])
-  const positionOf = (id: string): number => order.findIndex((rule) => rule.id === id)
+function RuleEditor({ firewall, draft }: { firewall: Firewall; draft: Draft }) {
+  const { rules, changes } = draft
+  const [edited, setEdited] = useState<Rule | 'new' | null>(null)
+  const [isReviewing, setIsReviewing] = useState(false)
+  const { move, target, setTarget, announcement } = useOrder(draft)
+  const markOf = ({ key }: Rule) => changes.find((each) => each.kind !== 'removed' && each.rule.key === key)?.kind as 'added' | undefined
+  const save = (rule: Rule): void =>
+    draft.set(edited === 'new' ? [...rules, rule] : rules.map((each) => (each.key === rule.key ? rule : each)))
   const actions = (
     <Row>
-      <Presets firewallId={firewallId} rules={order} />
+      <Presets draft={draft} />
       <Button size="xs" onClick={() => setEdited('new')}>
         {w.addRule}
       </Button>
@@ -31,51 +42,61 @@ export function Rules({ firewallId }: { firewallId: string }) {
   )
   return (
     <Card flush title={w.rules} about={w.rulesAbout} actions={actions}>
-      <Loaded of={rules} lines={3}>
-        {() =>
-          order.length === 0 ? (
-            <p className={css['none']}>{w.noRules}</p>
-          ) : (
-            <ol className={css['rules']} aria-label={w.rules}>
-              {order.map((rule, index) => (
-                <RuleRow
-                  key={rule.id}
-                  rule={rule}
-                  index={index}
-                  isTarget={target === index}
-                  onDragOver={() => setTarget(index)}
-                  onDrop={(id) => move(positionOf(id), index)}
-                  onMove={(by) => move(index, index + by)}
-                  onEdit={() => setEdited(rule)}
-                  onDelete={() => remove.mutate(rule.id)}
-                />
-              ))}
-            </ol>
-          )
-        }
-      </Loaded>
+      {rules.length === 0 ? (
+        <p className={css['none']}>{w.noRules}</p>
+      ) : (
+        <ol className={css['rules']} aria-label={w.rules}>
+          {rules.map((rule, index) => (
+            <RuleRow
+              key={rule.key}
+              rule={rule}
+              index={index}
+              mark={markOf(rule)}
+              isTarget={target === index}
+              onDragOver={() => setTarget(index)}
+              onDrop={(key) =>
+                move(
+                  rules.findIndex((each) => each.key === key),
+                  index,
+                )
+              }
+              onMove={(by) => move(index, index + by)}
+              onEdit={() => setEdited(rule)}
+              onDelete={() => draft.set(rules.filter((each) => each !== rule))}
+            />
+          ))}
+        </ol>
+      )}
       <output className="hidden">{announcement}</output>
-      {edited && <RuleDialog firewallId={firewallId} rule={edited === 'new' ? undefined : edited} onClose={() => setEdited(null)} />}
+      {changes.length > 0 && (
+        <div className={css['draft']} role="region" aria-label={w.draft}>
+          {draft.isOutdated && <Alert color="yellow">{w.outdated}</Alert>}
+          <div className={css['draftBar']}>
+            <span className={css['draftText']}>{w.draftOf(changes.length)}</span>
+            <Button variant="default" size="xs" onClick={draft.discard}>
+              {w.discard}
+            </Button>
+            <Button size="xs" disabled={draft.isOutdated} onClick={() => setIsReviewing(true)}>
+              {w.review}
+            </Button>
+          </div>
+        </div>
+      )}
+      {edited && <RuleDialog rule={edited === 'new' ? undefined : edited} onSave={save} onClose={() => setEdited(null)} />}
+      {isReviewing && <ReviewDialog firewall={firewall} draft={draft} onClose={() => setIsReviewing(false)} />}
     </Card>
   )
 }
 
-/** Optimistic reordering: the new order is shown at once and reverted if the server rejects it. */
-function useOrder(firewallId: string, order: FirewallRule[]) {
-  const client = useQueryClient()
+function useOrder({ rules, set }: Draft) {
   const [target, setTarget] = useState<number | null>(null)
   const [announcement, setAnnouncement] = useState('')
-  const write = useWrite(({ id, position }: { id: string; position: number }) => berth.firewalls.updateRule(firewallId, id, { position }), {
-    invalidates,
-  })
   const move = (from: number, to: number): void => {
     setTarget(null)
-    const rule = order[from]
-    if (!rule || from === to || to < 0 || to >= order.length) return
-    const others = order.filter((each) => each !== rule)
-    client.setQueryData(rulesQuery(firewallId).queryKey, others.toSpliced(to, 0, rule))
+    const rule = rules[from]
+    if (!rule || from === to || to < 0 || to >= rules.length) return
+    set(rules.filter((each) => each !== rule).toSpliced(to, 0, rule))
     setAnnouncement(w.moved(from + 1, to + 1))
-    write.mutate({ id: rule.id, position: to + 1 }, { onError: () => void client.invalidateQueries({ queryKey: invalidates }) })
   }
-  return { order, move, target, setTarget, announcement }
+  return { move, target, setTarget, announcement }
 }

@@ -5,14 +5,17 @@ import { useEffect, useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { bindingsQuery, rulesQuery } from '../../queries/network.ts'
+import { bindingsQuery } from '../../queries/network.ts'
 import { vmChoicesQuery, vmQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { firewallMessages as w } from '../../words/words.ts'
 import css from './firewalls.module.css'
+import { toApi } from './rule.ts'
+import type { Draft } from './useDraft.ts'
 
-export function Tester({ firewall }: { firewall: Firewall }) {
+/** Asks about the draft of the rules while there is one. */
+export function Tester({ firewall, draft }: { firewall: Firewall; draft: Draft | null }) {
   const bindings = useQuery(bindingsQuery(firewall.id)).data ?? []
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const [chosen, setChosen] = useState('')
@@ -24,12 +27,22 @@ export function Tester({ firewall }: { firewall: Firewall }) {
   const vmId = chosen || (bindings[0]?.vmId ?? '')
   const networks = useQuery({ ...vmQuery(vmId), enabled: vmId !== '' }).data?.privateNetworks ?? []
   const networkId = networks.some(({ id }) => id === chosenNetwork) ? chosenNetwork : null
+  const isDraft = draft !== null && draft.changes.length > 0
   const hasPort = protocol === 'TCP' || protocol === 'UDP'
   const check = useWrite(
-    () => berth.firewalls.check(firewall.id, { vmId, networkId, direction, protocol, port: hasPort && port !== '' ? port : null, address }),
+    () =>
+      berth.firewalls.check(firewall.id, {
+        vmId,
+        networkId,
+        direction,
+        protocol,
+        port: hasPort && port !== '' ? port : null,
+        address,
+        ...(isDraft && { rules: draft.rules.map(toApi) }),
+      }),
     { inForm: true },
   )
-  const rules = useQuery(rulesQuery(firewall.id)).data
+  const rules = JSON.stringify(draft?.rules)
   const { reset } = check
   // A verdict is valid only for the tested packet and rules.
   useEffect(reset, [reset, vmId, networkId, direction, protocol, port, address, rules])
@@ -40,7 +53,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
       </Card>
     )
   return (
-    <Card title={w.tester} about={w.testerAbout}>
+    <Card title={w.tester} about={isDraft ? w.testerDraft : w.testerAbout}>
       <Form onSubmit={() => check.mutate()} busy={check.isPending} error={check.error} submit={w.test}>
         <div className={css['tester']}>
           <NativeSelect
@@ -90,18 +103,19 @@ export function Tester({ firewall }: { firewall: Firewall }) {
             error={fieldError(check.error, 'address')}
           />
         </div>
-        {check.data && <Verdict verdict={check.data} firewall={firewall} />}
+        {check.data && <Verdict verdict={check.data} firewall={firewall} isDraft={isDraft} />}
       </Form>
     </Card>
   )
 }
 
-function Verdict({ verdict, firewall }: { verdict: FirewallVerdict; firewall: Firewall }) {
+function Verdict({ verdict, firewall, isDraft }: { verdict: FirewallVerdict; firewall: Firewall; isDraft: boolean }) {
   const { action, rule, decidedBy, firewallId, applied } = verdict
   const other = firewallId === firewall.id ? '' : w.otherFirewall
   return (
     <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} title={w.verdict[action] ?? action}>
-      {rule ? w.byRule(rule.position, other) : decidedBy === 'NO_FIREWALL' ? w.byNone : w.byDefault} {!applied && w.notApplied}
+      {rule ? w.byRule(rule.position, other) : decidedBy === 'NO_FIREWALL' ? w.byNone : w.byDefault}{' '}
+      {isDraft ? w.notInForce : !applied && w.notApplied}
     </Alert>
   )
 }
