@@ -106,6 +106,11 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'token.revoked': ({ token }) => `API-Schlüssel ${token.name} wurde widerrufen`,
   'project.created': ({ project }) => `Projekt ${project.name} wurde erstellt`,
   'project.updated': ({ project }) => `Projekt ${project.name} wurde geändert`,
+  'firewall.rules_changed': ({ firewall }) => `Regeln der Firewall ${firewall.name} wurden geändert`,
+  'firewall.rules_undone': ({ firewall, reason }) =>
+    reason === 'UNCONFIRMED'
+      ? `Regeln der Firewall ${firewall.name} wurden zurückgenommen: niemand hat sie behalten`
+      : `Die letzte Änderung der Regeln der Firewall ${firewall.name} wurde rückgängig gemacht`,
   'project.deleted': ({ project }) => `Projekt ${project.name} wurde gelöscht`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} wurde deaktiviert`,
 }
