@@ -1,12 +1,13 @@
 // noVNC ships no types; this declares the part in use.
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
-    constructor(target: HTMLElement, url: string)
+    constructor(target: HTMLElement, channel: WebSocket)
     scaleViewport: boolean
     background: string
     focus(): void
     blur(): void
     disconnect(): void
-    sendCtrlAltDel(): void
+    /** Pressed and released when `down` is left out. */
+    sendKey(keysym: number, code: string, down?: boolean): void
   }
 }

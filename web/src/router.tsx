@@ -6,7 +6,7 @@ import './api/identities.ts' // reads the address before the router does
 import { sessionQuery } from './api/session.ts'
 import { ErrorPage } from './shell/ErrorPage.tsx'
 import { nextPath } from './shell/next-path.ts'
-import { RequireSession } from './shell/RequireSession.tsx'
+import { RequireSession, RequireSessionBare } from './shell/RequireSession.tsx'
 import { Loading } from './ui/AsyncState.tsx'
 import { readSearch } from './ui/paging.ts'
 
@@ -20,6 +20,12 @@ const gate = createRoute({
   // Beside the code of the screen, not after it.
   loader: () => void queryClient.prefetchQuery(sessionQuery),
 })
+
+const bareGate = createRoute({ getParentRoute: () => root, id: 'bare-gate', component: RequireSessionBare })
+
+/** Without the shell. */
+const bare = <const Path extends string>(path: Path, load: Load) =>
+  createRoute({ getParentRoute: () => bareGate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
 
 const screen = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
@@ -42,6 +48,7 @@ const tree = root.addChildren([
   outside('/forgot-password', () => import('./screens/sign-in/ForgotPassword.tsx')),
   outside('/reset', () => import('./screens/sign-in/ResetPassword.tsx')),
   ...(import.meta.env.DEV ? [outside('/design', () => import('./design/Gallery.tsx'))] : []),
+  bareGate.addChildren([bare('/vms/$vmId/console', () => import('./screens/vm/ConsoleWindow.tsx'))]),
   gate.addChildren([
     screen('/', () => import('./screens/home/Home.tsx')),
     screen('/vms', () => import('./screens/vms/VmList.tsx')),

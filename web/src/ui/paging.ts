@@ -13,6 +13,8 @@ export interface ListSearch {
   personId?: string
   tab?: string
   range?: string
+  /** Of a console, or of the map of networks. */
+  kind?: string
   /** A backup of a VM. */
   vm?: string
   backup?: string
@@ -32,6 +34,7 @@ const TEXTS = [
   'personId',
   'tab',
   'range',
+  'kind',
   'vm',
   'backup',
   'image',

@@ -1,27 +1,32 @@
-import { Button } from '@mantine/core'
 import RFB from '@novnc/novnc'
-import { useEffect, useEffectEvent, useRef } from 'react'
-import { vmMessages } from '../../words/words.ts'
+import { useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react'
+import { sleep } from '../../ui/sleep.ts'
 import { isLeaveKey, type ConsoleScreenProps } from './console-screen.ts'
-import css from './vm.module.css'
+import css from './console.module.css'
+import { COMBINATIONS, KEYS, strokesOf } from './keysyms.ts'
 
-export default function Vnc({ url, label, onConnected, onClosed }: ConsoleScreenProps) {
+/** A guest that boots reads keys no faster. */
+const STROKE_MS = 8
+
+export default function Vnc({ url, label, ref, onConnected, onClosed }: ConsoleScreenProps) {
   const container = useRef<HTMLDivElement>(null)
   const rfb = useRef<RFB | null>(null)
   const connected = useEffectEvent(onConnected)
   const closed = useEffectEvent(onClosed)
   useEffect(() => {
     const element = container.current!
-    const screen = new RFB(element, url)
+    // A socket of our own: noVNC does not pass on with which code it was closed.
+    const socket = new WebSocket(url)
+    const screen = new RFB(element, socket)
     rfb.current = screen
     screen.scaleViewport = true
-    screen.background = '#0b1110'
+    screen.background = 'transparent'
     screen.addEventListener('connect', () => {
       connected()
       screen.focus()
     })
-    const onDisconnect = (): void => closed('')
-    screen.addEventListener('disconnect', onDisconnect)
+    const onClose = ({ code, reason }: CloseEvent): void => closed(code, reason)
+    socket.addEventListener('close', onClose)
     const leave = (event: KeyboardEvent): void => {
       if (!isLeaveKey(event)) return
       event.stopPropagation()
@@ -29,17 +34,28 @@ export default function Vnc({ url, label, onConnected, onClosed }: ConsoleScreen
     }
     element.addEventListener('keydown', leave, true)
     return () => {
+      rfb.current = null
       element.removeEventListener('keydown', leave, true)
-      screen.removeEventListener('disconnect', onDisconnect)
+      socket.removeEventListener('close', onClose)
       screen.disconnect()
     }
   }, [url])
-  return (
-    <>
-      <section ref={container} className={css['screen']} aria-label={label} />
-      <Button variant="default" size="xs" style={{ alignSelf: 'flex-start' }} onClick={() => rfb.current?.sendCtrlAltDel()}>
-        {vmMessages.console.ctrlAltDel}
-      </Button>
-    </>
-  )
+  useImperativeHandle(ref, () => ({
+    focus: () => rfb.current?.focus(),
+    type: async (text) => {
+      for (const { keysym, shift } of strokesOf(text)) {
+        if (shift) rfb.current?.sendKey(KEYS.ShiftLeft, 'ShiftLeft', true)
+        rfb.current?.sendKey(keysym, '')
+        if (shift) rfb.current?.sendKey(KEYS.ShiftLeft, 'ShiftLeft', false)
+        await sleep(STROKE_MS)
+      }
+    },
+    press: (combination) => {
+      const keys = COMBINATIONS[combination] ?? []
+      for (const key of keys) rfb.current?.sendKey(KEYS[key], key, true)
+      for (const key of keys.toReversed()) rfb.current?.sendKey(KEYS[key], key, false)
+    },
+    text: () => null,
+  }))
+  return <section ref={container} className={css['screen']} aria-label={label} />
 }
