@@ -26,6 +26,7 @@ export const webhookMessages: Translated<typeof en> = {
     member: 'Mitglieder',
     token: 'API-Schlüssel',
     project: 'Projekte',
+    firewall: 'Firewalls',
     webhook: 'Webhooks',
   },
   selectAll: 'Alle Ereignisse auswählen',

@@ -27,6 +27,7 @@ export const webhookMessages = {
     member: 'Members',
     token: 'API keys',
     project: 'Projects',
+    firewall: 'Firewalls',
     webhook: 'Webhooks',
   } satisfies Record<EventGroup, string> as Record<string, string>,
   selectAll: 'Select all events',
