@@ -90,6 +90,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getNetwork: commandLine('network', 'get', ':id'),
   renameNetwork: commandLine('network', 'rename', ':id', '=name'),
   deleteNetwork: commandLine('network', 'delete', ':id'),
+  listNetworkAttachments: commandLine('network', 'vms', ':id'),
   listNetworkRoutes: commandLine('network', 'route', 'list', ':id'),
   createNetworkRoute: commandLine('network', 'route', 'add', ':id', '=destination', '--via', '=nextHop'),
   getNetworkRoute: commandLine('network', 'route', 'get', ':id', ':routeId'),

@@ -82,6 +82,7 @@ export const CALLS: Record<string, CallBySdk> = {
   getNetwork: (berth, { id }) => berth.networks.get(id),
   renameNetwork: (berth, { id }) => berth.networks.rename(id, 'renamed'),
   deleteNetwork: (berth, { id }) => berth.networks.delete(id),
+  listNetworkAttachments: (berth, { id }) => berth.networks.attachments(id),
   listNetworkRoutes: (berth, { id }) => berth.networks.routes(id),
   getNetworkRoute: (berth, { id, routeId }) => berth.networks.route(id, routeId),
   createNetworkRoute: (berth, { id }, body) => berth.networks.addRoute(id, body),

@@ -334,6 +334,11 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getNetwork: withId((fixture) => fixture.network()),
   renameNetwork: withId((fixture) => fixture.network(), { name: 'renamed' }),
   deleteNetwork: withId((fixture) => fixture.network()),
+  listNetworkAttachments: async (fixture) => {
+    const id = await fixture.network()
+    await fixture.vm({ privateNetworkIds: [id] })
+    return { params: { id } }
+  },
   listNetworkRoutes: async (fixture) => ({ params: { id: (await route(fixture)).params!['id']! } }),
   createNetworkRoute: async (fixture) => {
     const id = await fixture.network()

@@ -53,6 +53,7 @@ export const MAY: Record<string, string> = {
   getNetwork: 'owner admin operator read-only',
   renameNetwork: 'owner admin operator',
   deleteNetwork: 'owner admin operator',
+  listNetworkAttachments: 'owner admin operator read-only',
   listNetworkRoutes: 'owner admin operator read-only',
   createNetworkRoute: 'owner admin operator',
   getNetworkRoute: 'owner admin operator read-only',

@@ -57,6 +57,7 @@ const tree = root.addChildren([
     screen('/placement-groups', () => import('./screens/placement-groups/PlacementGroups.tsx')),
     screen('/ssh-keys', () => import('./screens/ssh-keys/SshKeys.tsx')),
     screen('/networks', () => import('./screens/networks/Networks.tsx')),
+    screen('/networks/map', () => import('./screens/networks/map/NetworkMap.tsx')),
     screen('/networks/$networkId', () => import('./screens/networks/NetworkPage.tsx')),
     screen('/volumes', () => import('./screens/volumes/Volumes.tsx')),
     screen('/images', () => import('./screens/images/Images.tsx')),

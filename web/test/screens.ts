@@ -25,6 +25,7 @@ const LISTS = [
   '/placement-groups',
   '/networks',
   '/addresses',
+  '/networks/map',
   '/firewalls',
   '/bandwidth',
   '/wallet',

@@ -106,6 +106,23 @@ const remove = defineCommand({
   },
 })
 
+const vms = defineCommand({
+  name: 'vms',
+  description: 'list the VMs in a network with their addresses in it',
+  args: '<network>',
+  example: 'network vms backend',
+  async run(ctx, _, network: string) {
+    const attachments = await ctx.berth.networks.attachments(await ctx.resolveId('network', network))
+    const nameOf = await ctx.vmNames(attachments)
+    return table(
+      attachments,
+      { VM: (each) => nameOf(each.vmId), ADDRESS: (each) => each.ipAddress, ID: (each) => each.vmId },
+      `No VMs attached. Attach one: berth network attach ${network} <vm>`,
+      ({ vmId }) => vmId ?? '',
+    )
+  },
+})
+
 const attach = defineCommand({
   name: 'attach',
   description: 'attach a VM to a network',
@@ -136,6 +153,7 @@ export const network = group('network', 'private networks between your VMs', [
   create,
   rename,
   remove,
+  vms,
   attach,
   detach,
   route,

@@ -28,6 +28,11 @@ export class Networks extends Resource {
     return this.api.call('deleteNetwork', { path: { id } }, options)
   }
 
+  /** Its VMs, by their address in it. */
+  attachments(id: string, options?: CallOptions) {
+    return this.api.call('listNetworkAttachments', { path: { id } }, options)
+  }
+
   /** By destination. */
   routes(id: string, options?: CallOptions) {
     return this.api.call('listNetworkRoutes', { path: { id } }, options)

@@ -19,11 +19,13 @@ interface Props<Row> {
   of: UseQueryResult<Pick<Listed<Row>, 'items' | 'pagination'>>
   columns: Column<Row>[]
   hasLabels?: boolean
+  /** Beside the button that makes one. */
+  more?: ReactNode
   /** The dialog that is open. */
   children?: ReactNode
 }
 
-export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, hasLabels = true, children }: Props<Row>) {
+export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, hasLabels = true, more, children }: Props<Row>) {
   const button = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={create.onClick}>
       {create.label}
@@ -36,6 +38,7 @@ export function ListPage<Row extends { id: string }>({ words, icon, create, of, 
       actions={
         <>
           {hasLabels && <LabelFilter />}
+          {more}
           {button}
         </>
       }

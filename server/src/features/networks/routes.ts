@@ -6,6 +6,7 @@ import {
   CreateRoute,
   DeletedNetwork,
   Network,
+  NetworkAttachment,
   NetworkPeering,
   NetworkQuery,
   NetworkRoute,
@@ -21,6 +22,7 @@ import {
   getNetwork,
   getPeering,
   getRoute,
+  listAttachments,
   listNetworks,
   listPeerings,
   listRoutes,
@@ -95,6 +97,18 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       before: (tx, { principal, params: { id } }) => getNetwork(tx, principal.accountId, id),
     },
     (tx, { principal, params: { id } }) => deleteNetwork(tx, clock.now(), principal.accountId, id),
+  )
+
+  api.get(
+    '/networks/:id/attachments',
+    {
+      ...read,
+      operationId: 'listNetworkAttachments',
+      summary: 'List the VMs in a network with their addresses in it, by address',
+      params,
+      data: Type.Array(NetworkAttachment),
+    },
+    ({ principal, params: { id } }) => listAttachments(db, principal.accountId, id),
   )
 
   api.get(

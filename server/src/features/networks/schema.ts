@@ -56,6 +56,12 @@ export const RenameNetwork = object(
 )
 export type RenameNetwork = Static<typeof RenameNetwork>
 
+export const NetworkAttachment = object(
+  { vmId: Type.String(), ipAddress: Type.String({ description: "The VM's own address in the network" }) },
+  { title: 'NetworkAttachment' },
+)
+export type NetworkAttachment = Static<typeof NetworkAttachment>
+
 export const NetworkQuery = labelQuery
 
 export const NetworkRoute = object(

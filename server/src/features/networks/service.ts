@@ -10,7 +10,7 @@ import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { findRegion, getRegion, listRegions, type RegionRow } from '../catalog/service.ts'
 import { findHost, listHosts, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, refusePublicOverlap, requireUsableCidr } from './cidr-policy.ts'
-import type { CreateNetwork, Network, RenameNetwork } from './schema.ts'
+import type { CreateNetwork, Network, NetworkAttachment, RenameNetwork } from './schema.ts'
 import * as sql from './sql.ts'
 import { endPeerings } from './peerings.ts'
 import { APPLY, lockForRouting } from './state.ts'
@@ -45,6 +45,11 @@ export async function createNetwork(tx: Tx, now: Date, accountId: string, input:
   await reserveQuota(tx, accountId, QUOTA, 1n)
   await triggerReconciler(tx, APPLY)
   return toNetwork(row, region)
+}
+
+export async function listAttachments(db: Queries, accountId: string, id: string): Promise<NetworkAttachment[]> {
+  await getNetwork(db, accountId, id)
+  return sql.listAttachments(db, id)
 }
 
 /** A node is given by its own id or its region's. It binds nothing: the network is on all hosts of the region. */

@@ -66,6 +66,10 @@ export const findNetwork = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(sql`
     select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where id = ${id} and account_id = ${accountId} and deleted_at is null`)
 
+export const listAttachments = (db: Queries, id: string) =>
+  db.many<{ vmId: string; ipAddress: string }>(sql`
+    select vm_id as "vmId", host(address) as "ipAddress" from network_attachments where network_id = ${id} order by address`)
+
 /** What is null stays. */
 export const describeNetwork = (tx: Tx, accountId: string, id: string, name: string | null, labels: Labels | null, now: Date) =>
   tx.maybe<CountedRow>(sql`

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { networksQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { TextLink } from '../../ui/links.tsx'
+import { ButtonLink, TextLink } from '../../ui/links.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
 import { ListPage, rowActions } from '../../ui/ListPage.tsx'
@@ -53,6 +53,11 @@ export default function Networks() {
       words={w}
       icon="network"
       create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
+      more={
+        <ButtonLink to="/networks/map" variant="default">
+          {w.map.openMap}
+        </ButtonLink>
+      }
       of={networks}
       columns={columns}
     >

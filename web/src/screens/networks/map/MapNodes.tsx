@@ -1,0 +1,141 @@
+// Nodes of the map. Every one is a link; text that is too long ends in an ellipsis, because SVG has no such thing of its own.
+import { createLink } from '@tanstack/react-router'
+import type { AnchorHTMLAttributes } from 'react'
+import { toneOf } from '../../../ui/Status.tsx'
+import { networkMessages, vmsMessages } from '../../../words/words.ts'
+import { LOOSE, type Box, type Rect, type Tile } from './layout.ts'
+import css from './map.module.css'
+
+const w = networkMessages.map
+
+const MapLink = createLink((props: AnchorHTMLAttributes<SVGAElement>) => <a {...props} />)
+
+/** `width` in characters. */
+const short = (text: string, width: number): string => {
+  const characters = [...text]
+  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text
+}
+
+const SHIELD = 'M8 0 15 2.300v6c0 4-2.700 6.700-7 8-4.300-1.300-7-4-7-8v-6Z'
+const GLOBE =
+  'M10 1a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM1 10h18M10 1c2.500 2.500 3.800 5.600 3.800 9s-1.300 6.500-3.800 9c-2.500-2.500-3.800-5.600-3.800-9s1.300-6.500 3.800-9Z'
+
+export const InternetNode = ({ rect: { x, y, width, height }, unassigned }: { rect: Rect; unassigned: string[] }) => (
+  <MapLink to="/addresses" className={css['internet']} aria-label={w.internetAbout(unassigned.length)}>
+    <rect x={x} y={y} width={width} height={height} rx={height / 2} />
+    <path d={GLOBE} transform={`translate(${x + 22} ${y + 16})`} />
+    <text x={x + 54} y={y + (unassigned.length > 0 ? 23 : 31)} className={css['name']}>
+      {w.internet}
+    </text>
+    {unassigned.length > 0 && (
+      <text x={x + 54} y={y + 40} className={css['small']}>
+        {w.unassigned(unassigned.length)}
+      </text>
+    )}
+  </MapLink>
+)
+
+export function BoxNode({ box, onToggle }: { box: Box; onToggle: () => void }) {
+  const { x, y, width, height, network, tiles, count, running, isCollapsed } = box
+  const name = network?.name ?? w.loose
+  const facts = network ? [network.cidr, network.gateway !== null && w.gateway(network.gateway)].filter(Boolean).join(' · ') : w.looseAbout
+  const room = Math.floor((width - 130) / 8)
+  const head = (
+    <>
+      <title>{name}</title>
+      <rect className={css['head']} x={x} y={y} width={width - 96} height={60} rx={12} />
+      <text x={x + 16} y={y + 26} className={css['name']}>
+        {short(name, room)}
+      </text>
+      <text x={x + 16} y={y + 46} className={css['small']}>
+        {short(facts, Math.floor((width - 40) / 6.6))}
+      </text>
+    </>
+  )
+  return (
+    <g className={css['box']} data-loose={box.id === LOOSE}>
+      <rect className={css['frameRect']} x={x} y={y} width={width} height={height} rx={14} />
+      {network ? (
+        <MapLink to="/networks/$networkId" params={{ networkId: network.id }} aria-label={w.networkOf(network.name, network.cidr, count)}>
+          {head}
+        </MapLink>
+      ) : (
+        <MapLink to="/vms" aria-label={`${name}: ${w.vms(count)}`}>
+          {head}
+        </MapLink>
+      )}
+      {count > 0 && (
+        <g
+          className={css['toggle']}
+          role="button"
+          tabIndex={0}
+          aria-expanded={!isCollapsed}
+          aria-label={isCollapsed ? w.expand(name) : w.collapse(name)}
+          onClick={onToggle}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' && event.key !== ' ') return
+            event.preventDefault()
+            event.stopPropagation()
+            onToggle()
+          }}
+        >
+          <rect x={x + width - 88} y={y + 13} width={74} height={26} rx={13} />
+          <text x={x + width - 57} y={y + 30.5} textAnchor="middle">
+            {w.vms(count)}
+          </text>
+          <path d={isCollapsed ? 'M0 0 4 4 8 0' : 'M0 4 4 0 8 4'} transform={`translate(${x + width - 30} ${y + 24})`} />
+        </g>
+      )}
+      {tiles.length === 0 && (
+        <text x={x + 16} y={y + 84} className={css['small']}>
+          {count === 0 ? w.noVms : isCollapsed ? w.running(running, count) : w.shownElsewhere}
+        </text>
+      )}
+      {tiles.map((tile) => (
+        <TileNode key={tile.vm.id} tile={tile} />
+      ))}
+    </g>
+  )
+}
+
+function TileNode({ tile }: { tile: Tile }) {
+  const { x, y, width, height, vm, ipAddress, firewalls } = tile
+  const addresses = [ipAddress, vm.publicAddress, ...vm.floating].filter((each) => each !== null)
+  const status = vm.status === 'SHELVED' ? vmsMessages.shelved : (vmsMessages.statuses[vm.status] ?? vm.status)
+  return (
+    <g className={css['tile']}>
+      <MapLink
+        to="/vms/$vmId"
+        params={{ vmId: vm.id }}
+        search={{ tab: 'networking' }}
+        aria-label={`${vm.name}, ${status}, ${addresses.join(', ')}`}
+      >
+        <title>{vm.name}</title>
+        <rect className={css['tileRect']} x={x} y={y} width={width} height={height} rx={9} />
+        <circle cx={x + 16} cy={y + 19} r={4.5} data-tone={toneOf(vm.status)} />
+        <text x={x + 28} y={y + 23.5} className={css['vm']}>
+          {short(vm.name, 15)}
+        </text>
+        {addresses.slice(0, 2).map((address, index) => (
+          <text key={address} x={x + 14} y={y + 43 + index * 18} className={css['address']}>
+            {short(address, 20)}
+            {index === 1 && addresses.length > 2 && ` +${addresses.length - 2}`}
+          </text>
+        ))}
+      </MapLink>
+      {firewalls.slice(0, 2).map((firewall, index) => (
+        <MapLink
+          key={firewall.id}
+          to="/firewalls/$firewallId"
+          params={{ firewallId: firewall.id }}
+          className={css['shield']}
+          aria-label={w.firewallOf(firewall.name, vm.name)}
+        >
+          <title>{firewall.name}</title>
+          <rect x={x + width - 26 - index * 22} y={y - 9} width={20} height={20} rx={6} />
+          <path d={SHIELD} transform={`translate(${x + width - 22.5 - index * 22} ${y - 6.5}) scale(0.8)`} />
+        </MapLink>
+      ))}
+    </g>
+  )
+}

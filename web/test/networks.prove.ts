@@ -1,0 +1,132 @@
+// Firewalls as drafts with undo, the map of networks, graphs and consoles, in a browser.
+import { describe, expect, test } from 'vitest'
+import { becomeFundedOwner, button, dialog, expectShown, heading, link } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
+import { startProduct } from './product.ts'
+import { open } from './screens.ts'
+
+describe('firewalls, networks, graphs and consoles', async () => {
+  const product = await startProduct()
+  const owner = await openBrowser(product.origin)
+  const { page } = owner
+  const berth = await becomeFundedOwner(page, product)
+  const { vmId, networkId, firewallId } = await seedAccount(berth)
+  const vm = await berth.vms.get(vmId)
+  const actions = async (): Promise<string[]> => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)
+
+  test('a draft of rules changes nothing until it is applied, and says what it means', async () => {
+    await open(page, `/firewalls/${firewallId}`)
+    await button(page, 'Delete rule 1').click()
+    await expectShown(page.getByText('1 change, not applied yet'))
+    expect(await actions()).toEqual(['ACCEPT', 'DROP'])
+    await page.reload()
+    await expectShown(page.getByText('1 change, not applied yet'))
+    await button(page, 'Review changes').click()
+    await expectShown(dialog(page).getByRole('list', { name: 'Changes' }).getByText('Rule 1 removed:'))
+    await expectShown(
+      dialog(page)
+        .getByText(/^Inbound TCP 22 from .* will be dropped$/)
+        .first(),
+    )
+    await page.keyboard.press('Escape')
+  })
+
+  test('the tester knows the draft', async () => {
+    await expectShown(page.getByText('Evaluates the draft above', { exact: false }))
+    await button(page, 'Test packet').click()
+    await expectShown(page.getByText('The draft is not applied yet.', { exact: false }))
+  })
+
+  test('a mistake is undone with one click more than it takes to see it', async () => {
+    await button(page, 'Review changes').click()
+    await button(dialog(page), 'Apply 1 change').click()
+    await expect.poll(actions).toEqual(['DROP'])
+    // From anywhere: Firewalls, the firewall, Undo: three clicks.
+    await page.getByRole('navigation').getByRole('link', { name: 'Firewalls' }).first().click()
+    await link(page, 'web').first().click()
+    await button(page, 'Undo change').click()
+    await expect.poll(actions).toEqual(['ACCEPT', 'DROP'])
+    await button(page, 'Undo change').waitFor({ state: 'detached' })
+  })
+
+  test('rules that must be kept are kept', async () => {
+    await button(page, 'Presets').click()
+    await page.getByRole('menuitem', { name: /^Web server/ }).click()
+    await button(page, 'Review changes').click()
+    await dialog(page)
+      .getByRole('checkbox', { name: /^Undo by itself/ })
+      .check()
+    await button(dialog(page), 'Apply 1 change').click()
+    await expectShown(page.getByText('These rules are undone unless you keep them'))
+    await button(page, 'Keep rules').click()
+    await expectShown(page.getByText('The rules were changed'))
+    expect((await berth.firewalls.get(firewallId)).confirmBy).toBeNull()
+  })
+
+  test('two editors do not overwrite each other', async () => {
+    await button(page, 'Delete rule 1').click()
+    await berth.firewalls.addRule(firewallId, { direction: 'OUT', action: 'REJECT', protocol: 'TCP', port: '25' })
+    await expectShown(page.getByText('Somebody else changed the rules', { exact: false }), 30_000)
+    expect(await button(page, 'Review changes').isDisabled()).toBe(true)
+    await button(page, 'Discard changes').click()
+    await expectShown(page.getByText('Outbound · TCP 25'))
+  })
+
+  test('everything on the map is a link, by keyboard too, and the way of a packet is drawn', async () => {
+    await open(page, '/networks/map?kind=map')
+    const network = page.locator(`a[href="/networks/${networkId}"]`)
+    await expectShown(network)
+    await page.getByRole('group', { name: /^Map:/ }).press('+')
+    await page.getByRole('group', { name: /^Map:/ }).press('0')
+    await page.getByLabel('To', { exact: true }).selectOption('')
+    await page.getByLabel('Address', { exact: true }).fill('203.0.113.9')
+    await button(page, 'Check path').click()
+    await expectShown(page.locator('[data-verdict] polyline'))
+    await network.focus()
+    await page.keyboard.press('Enter')
+    await expectShown(heading(page, (await berth.networks.get(networkId)).name))
+  })
+
+  test('a list says what the map shows', async () => {
+    await open(page, '/networks/map?kind=list')
+    await expectShown(page.getByRole('table').first().getByRole('link', { name: vm.name }))
+  })
+
+  test('a console types text that is pasted, sends keys, and lets the keyboard go', async () => {
+    await open(page, `/vms/${vmId}?tab=console`)
+    await button(page, 'Open console').click()
+    await expectShown(page.getByText('Connected', { exact: true }))
+    await button(page, 'Paste text').click()
+    await dialog(page).getByLabel('Text').fill('a\nb\nc\nd\n')
+    expect(await button(dialog(page), 'Type text').isDisabled()).toBe(true)
+    await dialog(page)
+      .getByRole('checkbox', { name: /^Type all 4 lines/ })
+      .check()
+    await button(dialog(page), 'Type text').click()
+    await expectShown(page.getByText('Connected', { exact: true }))
+    await button(page, 'Send keys').click()
+    await page.getByRole('menuitem', { name: /^Ctrl\+C/ }).click()
+    await page.keyboard.press('Control+Shift+Escape')
+    expect(await page.evaluate(() => document.activeElement?.closest('section')?.getAttribute('aria-label') ?? null)).toBeNull()
+  })
+
+  test('a console opens in a window of its own, which takes over and says so', async () => {
+    const opened = owner.context.waitForEvent('page')
+    await button(page, 'Open in a window of its own').click()
+    const window = await opened
+    await expectShown(window.getByText('Connected', { exact: true }))
+    expect(await window.getByRole('navigation').count()).toBe(0)
+    await button(page, 'Open console').click()
+    await expectShown(window.getByText('Another console of this VM was opened and took over.'))
+    await window.close()
+  })
+
+  test('a console comes back after a reboot of the VM', async () => {
+    await expectShown(page.getByText('Connected', { exact: true }))
+    await berth.waitForAction(await berth.vms.restart(vmId))
+    await expectShown(page.getByText('Connected', { exact: true }), 60_000)
+  })
+
+  test('expects no problems', () => expectNoProblems(owner))
+})
