@@ -50,6 +50,10 @@ describe('keyboard operation', async () => {
     await button(page, /^Rule 1:/).focus()
     await page.keyboard.press('ArrowDown')
     await expectShown(page.getByText('Rule 1 moved to position 2'))
+    await button(page, 'Review changes').focus()
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Apply 1 change')
+    await page.keyboard.press('Enter')
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['DROP', 'ACCEPT'])
   })
 
@@ -62,6 +66,8 @@ describe('keyboard operation', async () => {
   test('a rule is moved up by drag and drop', async () => {
     await rule(2).dragTo(rule(1))
     await expectShown(page.getByText('Rule 2 moved to position 1'))
+    await button(page, 'Review changes').click()
+    await button(page, 'Apply 1 change').click()
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['ACCEPT', 'DROP'])
     await page.reload()
     expect(await rule(1).innerText()).toContain('TCP 22')

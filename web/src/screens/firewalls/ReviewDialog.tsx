@@ -1,5 +1,6 @@
 import { Alert, Checkbox } from '@mantine/core'
 import type { Firewall } from '@berth/sdk'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
@@ -19,6 +20,7 @@ const SSH = { direction: 'IN', protocol: 'TCP', port: 22, destination: null } as
 /** What would change, in words, and what that means for traffic, before anything happens. */
 export function ReviewDialog({ firewall, draft, onClose }: { firewall: Firewall; draft: Draft; onClose: () => void }) {
   const { before, rules, changes } = draft
+  const client = useQueryClient()
   const own = useOwnAddress()
   const source = own ?? null
   const locksOut = verdictOf(before, { ...SSH, source }) === 'ACCEPT' && verdictOf(rules, { ...SSH, source }) !== 'ACCEPT'
@@ -32,9 +34,10 @@ export function ReviewDialog({ firewall, draft, onClose }: { firewall: Firewall;
       }),
     {
       inForm: true,
-      invalidates: ['firewalls'],
       successMessage: isConfirmed ? w.appliedUnconfirmed : w.appliedRules,
-      onDone: () => {
+      onDone: async () => {
+        // Or the rules before would be shown for a moment.
+        await client.invalidateQueries({ queryKey: ['firewalls'] })
         draft.discard()
         onClose()
       },

@@ -1,15 +1,22 @@
-// All that is on the map. One request per network and per firewall, whose number the limits of an account keep small, and pages of VMs.
-import { useQuery } from '@tanstack/react-query'
+// All that is on the map: one request per network and per firewall, whose number the limits of an account keep small, and pages of VMs, which
+// events renew.
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { berth } from '../../../api/berth.ts'
-import type { Topology } from './layout.ts'
+import type { MapFirewall, MapNetwork, Topology } from './layout.ts'
 
-export const topologyQuery = {
-  queryKey: ['networks', 'map'],
-  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Topology> => {
+interface Structure {
+  networks: MapNetwork[]
+  firewalls: MapFirewall[]
+  addresses: { address: string; vmId: string | null }[]
+}
+
+const structureQuery = queryOptions({
+  queryKey: ['network-map'],
+  queryFn: async ({ signal }): Promise<Structure> => {
     const options = { signal }
-    const [networks, vms, firewalls, addresses] = await Promise.all([
+    const [networks, firewalls, addresses] = await Promise.all([
       berth.networks.list({ limit: 100 }, options).all(),
-      berth.vms.list({ limit: 100 }, options).all(),
       berth.firewalls.list({ limit: 100 }, options).all(),
       berth.addresses.list({ limit: 100 }, options).all(),
     ])
@@ -36,18 +43,42 @@ export const topologyQuery = {
         hasSnat: enableSnat,
         ...details[index]!,
       })),
-      vms: vms.map(({ id, name, status, shelvedAt, ipAddress, ipv6Address }) => ({
-        id,
-        name,
-        status: shelvedAt === null ? status : 'SHELVED',
-        publicAddress: ipAddress ?? ipv6Address,
-        floating: addresses.flatMap(({ vmId, address }) => (vmId === id ? [address] : [])),
-      })),
       firewalls: firewalls.map(({ id, name }, index) => ({ id, name, vmIds: bindings[index]!.map(({ vmId }) => vmId) })),
-      unassigned: addresses.flatMap(({ vmId, address }) => (vmId === null ? [address] : [])),
+      addresses: addresses.map(({ address, vmId }) => ({ address, vmId })),
     }
   },
+  refetchInterval: 30_000,
+})
+
+const mapVmsQuery = queryOptions({
+  queryKey: ['vms', 'map'],
+  queryFn: ({ signal }) => berth.vms.list({ limit: 100 }, { signal }).all(),
   refetchInterval: 15_000,
+})
+
+/** Both queries as one. */
+export function useTopology() {
+  const structure = useQuery(structureQuery)
+  const vms = useQuery(mapVmsQuery)
+  const { error, errorUpdatedAt, refetch } = structure.data ? vms : structure
+  const data = useMemo(() => structure.data && vms.data && toTopology(structure.data, vms.data), [structure.data, vms.data])
+  return { data, error, errorUpdatedAt, refetch }
 }
 
-export const useTopology = () => useQuery(topologyQuery)
+function toTopology(
+  { networks, firewalls, addresses }: Structure,
+  vms: { id: string; name: string; status: string; shelvedAt: string | null; ipAddress: string | null; ipv6Address: string | null }[],
+): Topology {
+  return {
+    networks,
+    firewalls,
+    vms: vms.map(({ id, name, status, shelvedAt, ipAddress, ipv6Address }) => ({
+      id,
+      name,
+      status: shelvedAt === null ? status : 'SHELVED',
+      publicAddress: ipAddress ?? ipv6Address,
+      floating: addresses.flatMap(({ vmId, address }) => (vmId === id ? [address] : [])),
+    })),
+    unassigned: addresses.flatMap(({ vmId, address }) => (vmId === null ? [address] : [])),
+  }
+}
