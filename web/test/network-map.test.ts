@@ -1,12 +1,28 @@
 // Where things are on the map of networks, and the way of a packet on it.
 import type { Reach } from '@berth/sdk'
 import { describe, expect, test } from 'vitest'
-import { collapsedAtFirst, layOut, LOOSE, type Box, type Rect, type Topology } from '../src/screens/networks/map/layout.ts'
+import {
+  collapsedAtFirst,
+  layOut,
+  LOOSE,
+  type Box,
+  type MapNetwork,
+  type MapVm,
+  type Rect,
+  type Topology,
+} from '../src/screens/networks/map/layout.ts'
 import { pathOf } from '../src/screens/networks/map/path.ts'
 import { fitTo, zoomAt } from '../src/screens/networks/map/usePanZoom.ts'
 
-const vm = (id: string, more = {}) => ({ id, name: id, status: 'RUNNING', publicAddress: null, floating: [], ...more })
-const network = (id: string, vmIds: string[], more = {}) => ({
+const vm = (id: string, more: Partial<MapVm> = {}): MapVm => ({
+  id,
+  name: id,
+  status: 'RUNNING',
+  publicAddress: null,
+  floating: [],
+  ...more,
+})
+const network = (id: string, vmIds: string[], more: Partial<MapNetwork> = {}): MapNetwork => ({
   id,
   name: id,
   cidr: '10.0.0.0/24',

@@ -1800,6 +1800,11 @@ export interface components {
         DeletedNetwork: {
             id: string;
         };
+        NetworkAttachment: {
+            vmId: string;
+            /** @description The VM's own address in the network */
+            ipAddress: string;
+        };
         NetworkRoute: {
             id: string;
             destination: string;
@@ -3177,6 +3182,7 @@ export type Network = components['schemas']['Network'];
 export type CreateNetwork = components['schemas']['CreateNetwork'];
 export type RenameNetwork = components['schemas']['RenameNetwork'];
 export type DeletedNetwork = components['schemas']['DeletedNetwork'];
+export type NetworkAttachment = components['schemas']['NetworkAttachment'];
 export type NetworkRoute = components['schemas']['NetworkRoute'];
 export type CreateNetworkRoute = components['schemas']['CreateNetworkRoute'];
 export type NetworkPeering = components['schemas']['NetworkPeering'];
@@ -4688,6 +4694,32 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["Network"];
+                    };
+                };
+            };
+        };
+    };
+    listNetworkAttachments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkAttachment"][];
                     };
                 };
             };

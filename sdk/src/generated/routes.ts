@@ -49,6 +49,7 @@ export const ROUTES = {
   getNetwork: { method: 'GET', path: '/networks/{id}' },
   renameNetwork: { method: 'PATCH', path: '/networks/{id}' },
   deleteNetwork: { method: 'DELETE', path: '/networks/{id}' },
+  listNetworkAttachments: { method: 'GET', path: '/networks/{id}/attachments' },
   listNetworkRoutes: { method: 'GET', path: '/networks/{id}/routes' },
   createNetworkRoute: { method: 'POST', path: '/networks/{id}/routes' },
   getNetworkRoute: { method: 'GET', path: '/networks/{id}/routes/{routeId}' },

@@ -5,6 +5,7 @@ import { Table, type Column } from '../../../ui/Table.tsx'
 import { commonMessages, networkMessages, vmsMessages } from '../../../words/words.ts'
 import type { MapNetwork, MapVm, Topology } from './layout.ts'
 import css from './map.module.css'
+import { statusOf } from './MapNodes.tsx'
 
 const w = networkMessages.map
 
@@ -26,9 +27,7 @@ const columns: Column<Row>[] = [
   },
   {
     head: vmsMessages.columns.status,
-    cell: ({ vm: { status } }) => (
-      <Status tone={toneOf(status)}>{status === 'SHELVED' ? vmsMessages.shelved : (vmsMessages.statuses[status] ?? status)}</Status>
-    ),
+    cell: ({ vm }) => <Status tone={toneOf(vm.status)}>{statusOf(vm)}</Status>,
   },
   { head: networkMessages.address, cell: ({ ipAddress }) => <code>{ipAddress ?? commonMessages.none}</code> },
   {

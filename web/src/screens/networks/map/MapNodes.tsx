@@ -3,12 +3,12 @@ import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes } from 'react'
 import { toneOf } from '../../../ui/Status.tsx'
 import { networkMessages, vmsMessages } from '../../../words/words.ts'
-import { LOOSE, type Box, type Rect, type Tile } from './layout.ts'
+import { LOOSE, type Box, type MapVm, type Rect, type Tile } from './layout.ts'
 import css from './map.module.css'
 
 const w = networkMessages.map
 
-const MapLink = createLink((props: AnchorHTMLAttributes<SVGAElement>) => <a {...props} />)
+const MapLink = createLink((props: AnchorHTMLAttributes<HTMLAnchorElement>) => <a {...props} />)
 
 /** `width` in characters. */
 const short = (text: string, width: number): string => {
@@ -98,10 +98,13 @@ export function BoxNode({ box, onToggle }: { box: Box; onToggle: () => void }) {
   )
 }
 
+/** In words. */
+export const statusOf = ({ status }: MapVm): string => (status === 'SHELVED' ? vmsMessages.shelved : vmsMessages.statuses[status])
+
 function TileNode({ tile }: { tile: Tile }) {
   const { x, y, width, height, vm, ipAddress, firewalls } = tile
   const addresses = [ipAddress, vm.publicAddress, ...vm.floating].filter((each) => each !== null)
-  const status = vm.status === 'SHELVED' ? vmsMessages.shelved : (vmsMessages.statuses[vm.status] ?? vm.status)
+  const status = statusOf(vm)
   return (
     <g className={css['tile']}>
       <MapLink

@@ -1,9 +1,11 @@
 // Where everything on the map of networks is. The same input gives the same map, so nothing jumps when it is read again.
 
+import type { VmListItem } from '@berth/sdk'
+
 export interface MapVm {
   id: string
   name: string
-  status: string
+  status: VmListItem['status'] | 'SHELVED'
   publicAddress: string | null
   /** Addresses of it that may go to another VM. */
   floating: string[]

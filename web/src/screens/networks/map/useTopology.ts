@@ -1,5 +1,6 @@
 // All that is on the map: one request per network and per firewall, whose number the limits of an account keep small, and pages of VMs, which
 // events renew.
+import type { VmListItem } from '@berth/sdk'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { berth } from '../../../api/berth.ts'
@@ -65,10 +66,7 @@ export function useTopology() {
   return { data, error, errorUpdatedAt, refetch }
 }
 
-function toTopology(
-  { networks, firewalls, addresses }: Structure,
-  vms: { id: string; name: string; status: string; shelvedAt: string | null; ipAddress: string | null; ipv6Address: string | null }[],
-): Topology {
+function toTopology({ networks, firewalls, addresses }: Structure, vms: VmListItem[]): Topology {
   return {
     networks,
     firewalls,
