@@ -2,14 +2,16 @@
 import { describe, expect, test } from 'vitest'
 import { beginOf, canCompare, rangeText, readRange, shifted, toRows, topOf, zoomed } from '../src/screens/vm/graphs/series.ts'
 
-const times = [0, 60, 120, 180, 240, 300, 360, 420, 480, 540]
+const times = Array.from({ length: 60 }, (_, index) => index * 60)
 
 describe('a graph', () => {
   test('begins where there are values, unless almost all of it has some', () => {
     const from = (index: number) => times.map((_, each) => (each < index ? null : 1))
-    expect(beginOf(times, [from(6), from(4)])).toBe(4)
-    expect(beginOf(times, [from(1)])).toBe(0)
+    expect(beginOf(times, [from(36), from(34)])).toBe(34)
+    expect(beginOf(times, [from(3)])).toBe(0)
+    expect(beginOf(times, [from(59)])).toBe(45)
     expect(beginOf(times, [from(99)])).toBe(0)
+    expect(beginOf(times.slice(0, 10), [from(8)])).toBe(0)
   })
 
   test('reaches up to its limit where that is near or wanted', () => {

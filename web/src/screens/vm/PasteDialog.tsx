@@ -34,7 +34,7 @@ export function PasteDialog({ kind, text: initial, onType, onClose, within }: Pr
       onClose={onClose}
       title={w.paste}
       size="lg"
-      portalProps={{ target: within.current ?? undefined }}
+      portalProps={{ target: document.fullscreenElement ? (within.current ?? undefined) : undefined }}
       closeButtonProps={{ 'aria-label': commonMessages.close }}
     >
       <Form

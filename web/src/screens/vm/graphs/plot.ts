@@ -29,6 +29,11 @@ interface Options {
   onZoom: (from: number, to: number) => void
 }
 
+const AXIS_HEIGHT = 34
+
+/** A single value makes no line. */
+const isSparse = (values: Values): boolean => values.filter((value) => value !== null).length < 4
+
 export const COLOURS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4'] as const
 
 export function createPlot({ element, times, lines, top, ceiling, format, height, onCursor, onZoom }: Options): uPlot {
@@ -55,17 +60,22 @@ export function createPlot({ element, times, lines, top, ceiling, format, height
       },
       scales: { y: { range: () => [0, top] } },
       axes: [
-        { ...axis, space: 64, values: (_, ticks, __, ___, step) => ticks.map((tick) => timeText(new Date(tick * 1_000), step)) },
+        {
+          ...axis,
+          space: 76,
+          size: AXIS_HEIGHT,
+          values: (_, ticks, __, ___, step) => ticks.map((tick) => timeText(new Date(tick * 1_000), step)),
+        },
         { ...axis, size: 68, values: (_, ticks) => ticks.map((tick) => format(tick)) },
       ],
       series: [
         {},
-        ...lines.map(({ label }, index) => ({
+        ...lines.map(({ label, values }, index) => ({
           label,
           stroke: colourOf(COLOURS[index]!),
           width: 1.6,
           fill: index === 0 ? `${colourOf(COLOURS[0])}1f` : undefined,
-          points: { show: false },
+          points: { show: isSparse(values), size: 5 },
         })),
         ...compared.map(({ label, colour }) => ({ label, stroke: colour, width: 1.2, dash: [4, 4], alpha: 0.75, points: { show: false } })),
       ],

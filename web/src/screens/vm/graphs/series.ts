@@ -18,9 +18,12 @@ export function firstMeasured(lines: readonly Values[]): number {
 /** Part of a range that may be empty before it is left out. */
 const TOLERATED = 0.1
 
+/** So that few measurements are not stretched to a line. */
+const LEAST_POINTS = 15
+
 /** Where the graph begins: at the first measurement, if there is much emptiness before it. */
 export function beginOf(times: readonly number[], lines: readonly Values[]): number {
-  const first = firstMeasured(lines)
+  const first = Math.min(firstMeasured(lines), times.length - LEAST_POINTS)
   return first > times.length * TOLERATED ? first : 0
 }
 
