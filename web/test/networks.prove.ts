@@ -1,5 +1,6 @@
 // Firewalls as drafts with undo, the map of networks, graphs and consoles, in a browser.
 import { describe, expect, test } from 'vitest'
+import { violations } from './axe.ts'
 import { becomeFundedOwner, button, dialog, expectShown, heading, link } from './page-actions.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
@@ -126,6 +127,30 @@ describe('firewalls, networks, graphs and consoles', async () => {
     await expectShown(page.getByText('Connected', { exact: true }))
     await berth.waitForAction(await berth.vms.restart(vmId))
     await expectShown(page.getByText('Connected', { exact: true }), 60_000)
+  })
+
+  test('axe reports no violations of what these screens show in use, light and dark', { timeout: 300_000 }, async () => {
+    const wrong: string[] = []
+    const check = async (what: string): Promise<void> => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        wrong.push(...(await violations(page)).map((line) => `${what}, ${colorScheme}: ${line}`))
+      }
+    }
+    await check('console')
+    await open(page, '/networks/map?kind=map')
+    await button(page, 'Check path').click()
+    await expectShown(page.locator('[data-verdict] polyline'))
+    await check('map')
+    await open(page, `/vms/${vmId}?tab=graphs`)
+    await check('graphs')
+    await open(page, `/firewalls/${firewallId}`)
+    await button(page, 'Delete rule 1').click()
+    await check('draft')
+    await button(page, 'Review changes').click()
+    await expectShown(dialog(page).getByRole('list', { name: 'Changes' }))
+    await check('review')
+    expect(wrong).toEqual([])
   })
 
   test('expects no problems', () => expectNoProblems(owner))

@@ -69,6 +69,7 @@ export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/setting
 
 export const pagesOf = ({ vmId, networkId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
   ...VM_TABS.map((tab) => `/vms/${vmId}?tab=${tab}`),
+  `/vms/${vmId}/console`,
   `/networks/${networkId}`,
   `/firewalls/${firewallId}`,
   `/webhooks/${webhookId}`,

@@ -36,7 +36,7 @@ export function MapCanvas({ topology, reach }: { topology: Topology; reach: Reac
         }}
         onDragStart={(event) => event.preventDefault()}
       >
-        <svg className={css['svg']} aria-label={w.title}>
+        <svg className={css['svg']}>
           <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
             {layout.links.map((link) => (
               <LinkLine key={link.id} link={link} />
