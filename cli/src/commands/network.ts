@@ -118,7 +118,7 @@ const vms = defineCommand({
       attachments,
       { VM: (each) => nameOf(each.vmId), ADDRESS: (each) => each.ipAddress, ID: (each) => each.vmId },
       `No VMs attached. Attach one: berth network attach ${network} <vm>`,
-      ({ vmId }) => vmId ?? '',
+      ({ vmId }: { vmId?: string }) => vmId ?? '',
     )
   },
 })

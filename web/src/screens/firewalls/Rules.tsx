@@ -69,7 +69,7 @@ function RuleEditor({ firewall, draft }: { firewall: Firewall; draft: Draft }) {
       )}
       <output className="hidden">{announcement}</output>
       {changes.length > 0 && (
-        <div className={css['draft']} role="region" aria-label={w.draft}>
+        <section className={css['draft']} aria-label={w.draft}>
           {draft.isOutdated && <Alert color="yellow">{w.outdated}</Alert>}
           <div className={css['draftBar']}>
             <span className={css['draftText']}>{w.draftOf(changes.length)}</span>
@@ -80,7 +80,7 @@ function RuleEditor({ firewall, draft }: { firewall: Firewall; draft: Draft }) {
               {w.review}
             </Button>
           </div>
-        </div>
+        </section>
       )}
       {edited && <RuleDialog rule={edited === 'new' ? undefined : edited} onSave={save} onClose={() => setEdited(null)} />}
       {isReviewing && <ReviewDialog firewall={firewall} draft={draft} onClose={() => setIsReviewing(false)} />}

@@ -120,21 +120,19 @@ export function Graph({
       {asTable ? (
         <GraphTable title={title} times={times} lines={lines} format={format} />
       ) : (
-        <div
-          className={css['plot']}
-          role="group"
-          tabIndex={0}
-          aria-label={`${lines.map((line) => describe(title, line, format)).join('. ')}. ${w.keys}`}
-          onKeyDown={byKey}
-          onMouseLeave={() => setCursor(null)}
-          onBlur={() => setCursor(null)}
-        >
+        <div className={css['plot']}>
+          <button
+            type="button"
+            className={css['keys']}
+            aria-label={`${lines.map((line) => describe(title, line, format)).join('. ')}. ${w.keys}`}
+            onKeyDown={byKey}
+            onBlur={() => setCursor(null)}
+          />
           <div ref={container} />
           {plot && <Markers plot={plot} markers={markers} times={times} />}
           {shown && plot && (
-            <div
+            <output
               className={css['tip']}
-              role="status"
               style={
                 { left: plot.over.offsetLeft + shown.left, '--side': shown.left > plot.over.clientWidth / 2 ? '-100%' : '0%' } as object
               }
@@ -147,7 +145,7 @@ export function Graph({
                   {before && <em>{valueText(before[shown.index], format)}</em>}
                 </span>
               ))}
-            </div>
+            </output>
           )}
         </div>
       )}

@@ -16,7 +16,7 @@ const encoder = new TextEncoder()
 
 export default function Serial({ url, label, fontSize, ref, onConnected, onClosed, onPaste }: ConsoleScreenProps) {
   const container = useRef<HTMLDivElement>(null)
-  const shown = useRef<{ terminal: Terminal; fit: FitAddon; send: (text: string) => void } | null>(null)
+  const shown = useRef<{ terminal: Terminal; look: (fontSize: number) => void; send: (text: string) => void } | null>(null)
   const connected = useEffectEvent(onConnected)
   const closed = useEffectEvent(onClosed)
   const pasted = useEffectEvent(onPaste)
@@ -63,7 +63,16 @@ export default function Serial({ url, label, fontSize, ref, onConnected, onClose
     element.addEventListener('paste', paste, true)
     const resize = new ResizeObserver(() => fit.fit())
     resize.observe(element)
-    shown.current = { terminal, fit, send }
+    const look = (points: number): void => {
+      terminal.options.theme = {
+        background: colourOf('--terminal'),
+        foreground: colourOf('--terminal-ink'),
+        cursor: colourOf('--brand-4'),
+      }
+      terminal.options.fontSize = points
+      fit.fit()
+    }
+    shown.current = { terminal, look, send }
     return () => {
       shown.current = null
       resize.disconnect()
@@ -73,17 +82,11 @@ export default function Serial({ url, label, fontSize, ref, onConnected, onClose
       terminal.dispose()
     }
   }, [url])
-  useEffect(() => {
-    const terminal = shown.current?.terminal
-    if (!terminal) return
-    terminal.options.theme = { background: colourOf('--terminal'), foreground: colourOf('--terminal-ink'), cursor: colourOf('--brand-4') }
-    terminal.options.fontSize = fontSize
-    shown.current?.fit.fit()
-  }, [url, scheme, fontSize])
+  useEffect(() => shown.current?.look(fontSize), [url, scheme, fontSize])
   useImperativeHandle(ref, () => ({
     focus: () => shown.current?.terminal.focus(),
     type: async (text) => {
-      const characters = [...text.replace(/\r\n?|\n/g, '\r')]
+      const characters = Array.from(text.replace(/\r\n?|\n/g, '\r'))
       for (let start = 0; start < characters.length; start += CHUNK) {
         shown.current?.send(characters.slice(start, start + CHUNK).join(''))
         await sleep(CHUNK_MS)

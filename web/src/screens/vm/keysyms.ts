@@ -47,7 +47,7 @@ export interface Stroke {
 }
 
 export function strokesOf(text: string): Stroke[] {
-  return [...text.replace(/\r\n?/g, '\n')].flatMap((char): Stroke[] => {
+  return Array.from(text.replace(/\r\n?/g, '\n')).flatMap((char): Stroke[] => {
     const point = char.codePointAt(0)!
     if (char === '\n') return [{ keysym: KEYS.Enter, shift: false }]
     if (char === '\t') return [{ keysym: KEYS.Tab, shift: false }]

@@ -14,28 +14,14 @@ const w = networkMessages.map
 export function MapCanvas({ topology, reach }: { topology: Topology; reach: Reach | null }) {
   const [collapsed, setCollapsed] = useState(() => collapsedAtFirst(topology))
   const layout = useMemo(() => layOut(topology, collapsed), [topology, collapsed])
-  const { frame, view, fit, zoomBy, wasDragged, handlers } = usePanZoom(layout)
-  const toggle = (id: string): void => {
-    if (!wasDragged()) setCollapsed((now) => (now.has(id) ? new Set([...now].filter((each) => each !== id)) : new Set([...now, id])))
-  }
+  const { frame, view, fit, zoomBy, handlers, onKeyDown } = usePanZoom(layout)
+  const toggle = (id: string): void =>
+    setCollapsed((now) => (now.has(id) ? new Set([...now].filter((each) => each !== id)) : new Set([...now, id])))
   const path = reach ? pathOf(layout, reach) : undefined
   return (
     <section className={css['card']} aria-label={w.title}>
-      <div
-        ref={frame}
-        className={css['frame']}
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keys move what it shows
-        tabIndex={0}
-        role="group"
-        aria-label={w.keys}
-        {...handlers}
-        onClickCapture={(event) => {
-          if (!wasDragged()) return
-          event.preventDefault()
-          event.stopPropagation()
-        }}
-        onDragStart={(event) => event.preventDefault()}
-      >
+      <div ref={frame} className={css['frame']} {...handlers}>
+        <button type="button" className={css['keys']} aria-label={w.keys} onKeyDown={onKeyDown} />
         <svg className={css['svg']}>
           <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
             {layout.links.map((link) => (

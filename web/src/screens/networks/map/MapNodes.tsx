@@ -8,11 +8,11 @@ import css from './map.module.css'
 
 const w = networkMessages.map
 
-const MapLink = createLink((props: AnchorHTMLAttributes<HTMLAnchorElement>) => <a {...props} />)
+const MapLink = createLink(({ children, ...props }: AnchorHTMLAttributes<HTMLAnchorElement>) => <a {...props}>{children}</a>)
 
 /** `width` in characters. */
 const short = (text: string, width: number): string => {
-  const characters = [...text]
+  const characters = Array.from(text)
   return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text
 }
 
@@ -65,26 +65,20 @@ export function BoxNode({ box, onToggle }: { box: Box; onToggle: () => void }) {
         </MapLink>
       )}
       {count > 0 && (
-        <g
-          className={css['toggle']}
-          role="button"
-          tabIndex={0}
-          aria-expanded={!isCollapsed}
-          aria-label={isCollapsed ? w.expand(name) : w.collapse(name)}
-          onClick={onToggle}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' && event.key !== ' ') return
-            event.preventDefault()
-            event.stopPropagation()
-            onToggle()
-          }}
-        >
-          <rect x={x + width - 88} y={y + 13} width={74} height={26} rx={13} />
-          <text x={x + width - 57} y={y + 30.5} textAnchor="middle">
+        <foreignObject x={x + width - 96} y={y + 10} width={88} height={36}>
+          <button
+            type="button"
+            className={css['toggle']}
+            aria-expanded={!isCollapsed}
+            aria-label={isCollapsed ? w.expand(name) : w.collapse(name)}
+            onClick={onToggle}
+          >
             {w.vms(count)}
-          </text>
-          <path d={isCollapsed ? 'M0 0 4 4 8 0' : 'M0 4 4 0 8 4'} transform={`translate(${x + width - 30} ${y + 24})`} />
-        </g>
+            <svg width="10" height="6" aria-hidden>
+              <path d={isCollapsed ? 'M1 1 5 5 9 1' : 'M1 5 5 1 9 5'} />
+            </svg>
+          </button>
+        </foreignObject>
       )}
       {tiles.length === 0 && (
         <text x={x + 16} y={y + 84} className={css['small']}>

@@ -47,8 +47,22 @@ export function usePanZoom(content: { width: number; height: number }) {
       const pixels = event.deltaY * (event.deltaMode === 1 ? 16 : 1)
       setView((now) => zoomAt(now, Math.exp(-pixels / 400), event.clientX - left, event.clientY - top))
     }
+    // What the pointer was dragged over is not followed.
+    const click = (event: MouseEvent): void => {
+      if (moved.current <= DRAG_PX) return
+      event.preventDefault()
+      event.stopPropagation()
+      moved.current = 0
+    }
+    const keepLink = (event: DragEvent): void => event.preventDefault()
     element.addEventListener('wheel', wheel, { passive: false })
-    return () => element.removeEventListener('wheel', wheel)
+    element.addEventListener('click', click, true)
+    element.addEventListener('dragstart', keepLink)
+    return () => {
+      element.removeEventListener('wheel', wheel)
+      element.removeEventListener('click', click, true)
+      element.removeEventListener('dragstart', keepLink)
+    }
   }, [])
 
   const zoomBy = (factor: number): void =>
@@ -88,9 +102,8 @@ export function usePanZoom(content: { width: number; height: number }) {
     view,
     fit,
     zoomBy,
-    /** A link that the pointer was dragged over is not followed. */
-    wasDragged: () => moved.current > DRAG_PX,
-    handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerCancel: onPointerUp, onKeyDown },
+    onKeyDown,
+    handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerCancel: onPointerUp },
   }
 }
 

@@ -32,7 +32,7 @@ const structureQuery = queryOptions({
           return { attachments, routes, peers: peerings.map(({ networkId }) => networkId) }
         }),
       ),
-      Promise.all(firewalls.map(({ id, bindingCount }) => (bindingCount === 0 ? [] : berth.firewalls.bindings(id, options)))),
+      Promise.all(firewalls.map(async ({ id, bindingCount }) => (bindingCount === 0 ? [] : berth.firewalls.bindings(id, options)))),
     ])
     return {
       networks: networks.map(({ id, name, cidr, gateway, region, enableSnat }, index) => ({
