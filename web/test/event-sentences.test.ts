@@ -15,7 +15,7 @@ describe('the list of events says what happened', () => {
     expect(sentenceOf(type)).toMatch(/^[A-Z][^_]+$/)
     expect(sentenceOf(type)).not.toMatch(/undefined|null|\w\.$/)
     expect(sentenceOf(type)).toMatch(
-      /web-1|mage golden|olume data|198\.51\.100\.7|A question|New memory|Project shop|25\.00 USD|renewals of the next 7 days|nightly tests|ada@example\.com|https:\/\/example\.com\/hook/,
+      /web-1|irewall web|mage golden|olume data|198\.51\.100\.7|A question|New memory|Project shop|25\.00 USD|renewals of the next 7 days|nightly tests|ada@example\.com|https:\/\/example\.com\/hook/,
     )
   })
 
