@@ -108,6 +108,8 @@ export const auditActions: typeof enActions = {
   renamePlacementGroup: ['Platzierungsgruppe umbenennen', 'Platzierungsgruppe {what} umbenannt'],
   renameSshKey: ['SSH-Schlüssel umbenennen', 'SSH-Schlüssel {what} umbenannt'],
   renewRecoveryCodes: ['Wiederherstellungscodes erzeugen', 'neue Wiederherstellungscodes erzeugt'],
+  undoFirewallRules: ['Firewallregeln zurücknehmen', 'die letzte Änderung der Regeln von Firewall {what} rückgängig gemacht'],
+  confirmFirewallRules: ['Firewallregeln behalten', 'die geänderten Regeln von Firewall {what} behalten'],
   replaceFirewallRules: ['Firewallregeln ersetzen', 'die Regeln von Firewall {what} ersetzt'],
   replyToTicket: ['Ticket beantworten', 'auf Ticket {what} geantwortet'],
   rescueVm: ['Rescue-System starten', 'VM {what} im Rescue-System gestartet'],

@@ -105,6 +105,8 @@ export const auditActions: Record<string, readonly [title: string, done: string]
   renamePlacementGroup: ['Rename placement group', 'renamed placement group {what}'],
   renameSshKey: ['Rename SSH key', 'renamed SSH key {what}'],
   renewRecoveryCodes: ['Generate recovery codes', 'generated new recovery codes'],
+  undoFirewallRules: ['Undo firewall rules', 'undid the latest change of the rules of firewall {what}'],
+  confirmFirewallRules: ['Keep firewall rules', 'kept the changed rules of firewall {what}'],
   replaceFirewallRules: ['Replace firewall rules', 'replaced the rules of firewall {what}'],
   replyToTicket: ['Reply to ticket', 'replied to ticket {what}'],
   rescueVm: ['Start rescue', 'started VM {what} in rescue'],

@@ -1,7 +1,7 @@
 // One uPlot, and what is drawn on it beside the lines.
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { locale } from '../../../words/language.ts'
+import { formatTick } from '../../../ui/format.ts'
 import { colourOf } from '../console-screen.ts'
 import type { Values } from './series.ts'
 
@@ -64,7 +64,7 @@ export function createPlot({ element, times, lines, top, ceiling, format, height
           ...axis,
           space: 76,
           size: AXIS_HEIGHT,
-          values: (_, ticks, __, ___, step) => ticks.map((tick) => timeText(new Date(tick * 1_000), step)),
+          values: (_, ticks, __, ___, step) => ticks.map((tick) => formatTick(tick, step)),
         },
         { ...axis, size: 68, values: (_, ticks) => ticks.map((tick) => format(tick)) },
       ],
@@ -95,13 +95,6 @@ export function createPlot({ element, times, lines, top, ceiling, format, height
     element,
   )
 }
-
-const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
-const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
-
-/** Midnight has the name of its day. */
-const timeText = (time: Date, stepSeconds: number): string =>
-  stepSeconds >= 86_400 || (time.getHours() === 0 && time.getMinutes() === 0) ? day.format(time) : clock.format(time)
 
 function drawCeiling({ ctx, bbox, valToPos }: uPlot, { value, label }: Ceiling): void {
   const y = Math.round(valToPos(value, 'y', true))
