@@ -194,17 +194,20 @@ const Swatch = ({ name }: { name: string }) => (
   </span>
 )
 
+function setOnRoot(key: 'mantineColorScheme' | 'area', value: string): void {
+  document.documentElement.dataset[key] = value
+}
+
 function Themes() {
-  const set = (key: 'mantineColorScheme' | 'area', value: string): void => void (document.documentElement.dataset[key] = value)
   return (
     <>
       {s.THEMES.map((theme) => (
-        <Button key={theme} variant="default" size="xs" onClick={() => set('mantineColorScheme', theme)}>
+        <Button key={theme} variant="default" size="xs" onClick={() => setOnRoot('mantineColorScheme', theme)}>
           {theme}
         </Button>
       ))}
       {s.AREAS.map((area) => (
-        <Button key={area} variant="default" size="xs" onClick={() => set('area', area)}>
+        <Button key={area} variant="default" size="xs" onClick={() => setOnRoot('area', area)}>
           {area}
         </Button>
       ))}

@@ -77,7 +77,7 @@ const initialsOf = (name: string): string =>
     .split(/[\s._-]+/)
     .filter(Boolean)
     .slice(0, 2)
-    .map((word) => [...word][0]!.toLocaleUpperCase())
+    .map((word) => String.fromCodePoint(word.codePointAt(0)!).toLocaleUpperCase())
     .join('')
 
 const THEMES: { value: MantineColorScheme; icon: IconName }[] = [

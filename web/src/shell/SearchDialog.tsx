@@ -1,5 +1,6 @@
-// The field keeps the focus, and the arrow keys choose.
-import { TextInput } from '@mantine/core'
+// The field keeps the focus, and the arrow keys choose. Mantine's list is shown, but not its store: that marks options in the page itself, and none
+// before the first key.
+import { Combobox, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
@@ -19,10 +20,12 @@ export default function SearchDialog({ session, onClose }: { session: Session; o
   const { found, known, isBusy, error } = useSearch(session, text.trim(), settled)
   /** Null until an arrow key or the pointer has chosen. */
   const [chosen, setChosen] = useState<number | null>(null)
-  const [isWaiting, setWaiting] = useState(false)
+  /** Enter was pressed before the answer. */
+  const isWaiting = useRef(false)
   const active = Math.min(chosen ?? 0, found.length - 1)
   const navigate = useNavigate()
   const id = useId()
+  const store = useCombobox()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
@@ -35,15 +38,15 @@ export default function SearchDialog({ session, onClose }: { session: Session; o
   }
   // Enter may come before the answer: it means what that finds, not what the text before found.
   useEffect(() => {
-    if (!isWaiting || isBusy) return
-    setWaiting(false)
+    if (!isWaiting.current || isBusy) return
+    isWaiting.current = false
     if (found[0]) go(found[0])
   })
   const press = (event: KeyboardEvent): void => {
     const count = found.length
     const next = { ArrowDown: active + 1, ArrowUp: active - 1 }[event.key]
     if (event.key === 'Enter' && !event.nativeEvent.isComposing && text.trim() !== '') {
-      if (isBusy && chosen === null && active >= known) setWaiting(true)
+      if (isBusy && chosen === null && active >= known) isWaiting.current = true
       else if (found[active]) go(found[active])
     } else if (event.key === 'Enter' && found[active]) go(found[active])
     else if (next !== undefined && count > 0) setChosen((next + count) % count)
@@ -67,7 +70,7 @@ export default function SearchDialog({ session, onClose }: { session: Session; o
         onChange={(event) => {
           setText(event.currentTarget.value)
           setChosen(null)
-          setWaiting(false)
+          isWaiting.current = false
         }}
         onKeyDown={press}
         maxLength={200}
@@ -76,25 +79,25 @@ export default function SearchDialog({ session, onClose }: { session: Session; o
         data-autofocus
       />
       {found.length > 0 && (
-        <div ref={list} id={id} role="listbox" aria-label={w.title} className={css['list']}>
-          {found.map((each, index) => (
-            <div
-              key={each.key}
-              id={`${id}-${index}`}
-              role="option"
-              aria-selected={index === active}
-              className={css['option']}
-              onMouseMove={() => setChosen(index)}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={() => go(each)}
-            >
-              <Icon name={each.icon} />
-              <span className={css['name']}>{each.name}</span>
-              {each.detail !== null && each.detail !== each.name && <span className={css['detail']}>{each.detail}</span>}
-              <span className={css['kind']}>{each.kind}</span>
-            </div>
-          ))}
-        </div>
+        <Combobox store={store} onOptionSubmit={(index) => go(found[Number(index)]!)}>
+          <Combobox.Options ref={list} id={id} aria-label={w.title} className={css['list']!}>
+            {found.map((each, index) => (
+              <Combobox.Option
+                key={each.key}
+                value={String(index)}
+                id={`${id}-${index}`}
+                aria-selected={index === active}
+                className={css['option']!}
+                onMouseMove={() => setChosen(index)}
+              >
+                <Icon name={each.icon} />
+                <span className={css['name']}>{each.name}</span>
+                {each.detail !== null && each.detail !== each.name && <span className={css['detail']}>{each.detail}</span>}
+                <span className={css['kind']}>{each.kind}</span>
+              </Combobox.Option>
+            ))}
+          </Combobox.Options>
+        </Combobox>
       )}
       <output className={css['state']}>{state}</output>
     </Dialog>

@@ -20,6 +20,7 @@ export function Shell({ session }: { session: Session }) {
   const drawer = useRef<HTMLDialogElement>(null)
   const main = useFocusOnNavigation()
   useAreaColour()
+  useCloseOnBackdrop(drawer)
   const close = (): void => drawer.current?.close()
   return (
     <div className={css['shell']}>
@@ -31,12 +32,7 @@ export function Shell({ session }: { session: Session }) {
         <Navigation session={session} />
         <Docs />
       </aside>
-      <dialog
-        ref={drawer}
-        className={css['drawer']}
-        aria-label={w.navigation}
-        onClick={(event) => event.target === event.currentTarget && close()}
-      >
+      <dialog ref={drawer} className={css['drawer']} aria-label={w.navigation}>
         <div className={css['drawerBody']}>
           <div className={css['drawerTop']}>
             <Brand size={24} />
@@ -87,6 +83,18 @@ function useAreaColour(): void {
     document.documentElement.dataset['area'] = area
     return () => void delete document.documentElement.dataset['area']
   }, [area])
+}
+
+/** A click on the backdrop is one on the dialog itself, not on what is in it. */
+function useCloseOnBackdrop(drawer: RefObject<HTMLDialogElement | null>): void {
+  useEffect(() => {
+    const dialog = drawer.current
+    const close = (event: MouseEvent): void => {
+      if (event.target === dialog) dialog?.close()
+    }
+    dialog?.addEventListener('click', close)
+    return () => dialog?.removeEventListener('click', close)
+  }, [drawer])
 }
 
 /** Moves the focus to the content after navigation, so that screen readers start at the top of the new screen. */

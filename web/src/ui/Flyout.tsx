@@ -14,7 +14,7 @@ interface Props {
 
 export function Flyout({ label, button, children, onOpen, wide = false }: Props) {
   const id = useId()
-  const panel = useRef<HTMLDivElement>(null)
+  const panel = useRef<HTMLElement>(null)
   const [opened, setOpened] = useState(false)
   useEffect(() => {
     const element = panel.current!
@@ -27,12 +27,12 @@ export function Flyout({ label, button, children, onOpen, wide = false }: Props)
   }, [onOpen])
   return (
     <div className={css['flyout']}>
-      <button type="button" className={css['button']} popoverTarget={id} aria-haspopup="dialog" aria-expanded={opened} aria-label={label}>
+      <button type="button" className={css['button']} popoverTarget={id} aria-expanded={opened} aria-label={label}>
         {button}
       </button>
-      <div id={id} ref={panel} popover="auto" role="dialog" aria-label={label} className={css['panel']} data-wide={wide || undefined}>
-        {opened && children(() => panel.current?.hidePopover())}
-      </div>
+      <section id={id} ref={panel} popover="auto" aria-label={label} className={css['panel']} data-wide={wide || undefined}>
+        {opened && children(() => document.getElementById(id)?.hidePopover())}
+      </section>
     </div>
   )
 }
