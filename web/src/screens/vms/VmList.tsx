@@ -15,7 +15,7 @@ import { commonMessages, labelMessages, vmsMessages as w } from '../../words/wor
 import { STATUS_CHOICES, filterBy, findChoice } from './status-choices.ts'
 import { VmTable } from './VmTable.tsx'
 
-const BulkActions = later(() => import('./BulkActions.tsx').then((part) => ({ default: part.BulkActions })))
+const BulkActions = later<{ labelSelector: string }>(async () => ({ default: (await import('./BulkActions.tsx')).BulkActions }))
 
 export default function VmList() {
   const { search, filter } = usePaging()
