@@ -1,6 +1,6 @@
 // The layout around every screen that requires a session: the bar at the top, the menu of the area at the side, on small screens in a drawer.
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, type RefObject } from 'react'
 import type { Session } from '../api/session.ts'
 import { useLiveUpdates } from '../live/useLive.ts'
 import { Icon } from '../ui/Icon.tsx'
