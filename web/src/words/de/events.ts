@@ -1,11 +1,10 @@
-import type { EventData, EventType } from '@berth/sdk'
-import type { eventMessages as en } from '../en/events.ts'
+import type { eventMessages as en, eventSentences as enSentences } from '../en/events.ts'
 import type { Translated } from '../translated.ts'
 
 const subjectOf = (vm: { name: string } | null): string => (vm ? `VM ${vm.name}` : 'das Konto')
 
 /** What happened, as a sentence. */
-export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => string } = {
+export const eventSentences: typeof enSentences = {
   'vm.created': ({ vm }) => `VM ${vm.name} wurde erstellt`,
   'vm.started': ({ vm, reason }) => (reason === 'host' ? `VM ${vm.name} wurde auf ihrem Host gestartet` : `VM ${vm.name} wurde gestartet`),
   'vm.stopped': ({ vm, reason }) => (reason === 'user' ? `VM ${vm.name} wurde heruntergefahren` : `VM ${vm.name} ist stehen geblieben`),

@@ -1,5 +1,7 @@
+import type * as en from '../en/statuses.ts'
+
 /** Of every kind of resource, and of actions and their steps. */
-export const statusNames: Record<string, string> = {
+export const statusNames: typeof en.statusNames = {
   RUNNING: 'Läuft',
   ACTIVE: 'Aktiv',
   AVAILABLE: 'Verfügbar',
@@ -32,13 +34,13 @@ export const statusNames: Record<string, string> = {
   INCOMPLETE: 'Unvollständig',
 }
 
-export const backupTypes: Record<string, string> = {
+export const backupTypes: typeof en.backupTypes = {
   DAILY: 'Täglich',
   MANUAL: 'Manuell',
 }
 
 /** What an action does, whatever became of it. */
-export const actionTitles: Record<string, string> = {
+export const actionTitles: typeof en.actionTitles = {
   CREATE: 'Erstellen',
   START: 'Starten',
   STOP: 'Herunterfahren',
@@ -79,7 +81,7 @@ export const actionTitles: Record<string, string> = {
   FENCE: 'Host isolieren',
 }
 
-export const healthCounts: Record<string, string> = {
+export const healthCounts: typeof en.healthCounts = {
   runningActions: 'Laufende Aktionen',
   waitingActions: 'Wartende Aktionen',
   cleanupFailedActions: 'Aktionen zum Aufräumen',

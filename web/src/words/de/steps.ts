@@ -1,5 +1,7 @@
+import type { stepNames as en } from '../en/steps.ts'
+
 /** What a step of an action does. A step is shown from its start, so no name sounds as if the step were over. */
-export const stepNames: Record<string, string> = {
+export const stepNames: typeof en = {
   assign: 'Adresse zuweisen',
   attach: 'Verbinden',
   boot: 'Booten',
