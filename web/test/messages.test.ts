@@ -44,10 +44,10 @@ test('a copy is what the sentence is about where it is changed, and its VM where
 test('an event leads to what it names', () => {
   const data = { vm: { id: 'cvm', name: 'web' }, volume: { id: 'cvol', name: 'data' }, reason: 'x' }
   expect(linkedParts('Volume data was attached to VM web', data)).toEqual([
-    { text: 'Volume ' },
-    { text: 'data', to: '/volumes' },
-    { text: ' was attached to VM ' },
-    { text: 'web', to: '/vms/cvm' },
+    { at: 0, text: 'Volume ' },
+    { at: 7, text: 'data', to: '/volumes' },
+    { at: 11, text: ' was attached to VM ' },
+    { at: 31, text: 'web', to: '/vms/cvm' },
   ])
 })
 

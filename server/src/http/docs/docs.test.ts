@@ -80,7 +80,7 @@ describe('guides', async () => {
   const { app } = await testApp()
   const read = async (url: string): Promise<string> => (await app.inject({ url })).body
   const found = async (query: string): Promise<string[]> =>
-    [...(await read(`/docs/search?${new URLSearchParams({ q: query })}`)).matchAll(/<li><a href="([^"]+)">/g)]
+    [...(await read(`/docs/search?q=${encodeURIComponent(query)}`)).matchAll(/<li><a href="([^"]+)">/g)]
       .map(([, address]) => address!)
       .filter((address) => !/^\/docs(\/(guides|handbook|errors))?$/.test(address))
 

@@ -16,8 +16,8 @@ interface Props {
 
 export const Sentence = ({ entry, resources, names }: Props) => (
   <span className={css['sentence']}>
-    {sentenceOf(entry).map((part, index) => (
-      <Fragment key={index}>
+    {sentenceOf(entry).map((part) => (
+      <Fragment key={'text' in part ? part.text : part.slot}>
         {'text' in part ? part.text : part.slot === 'who' ? <Who actor={entry.actor} /> : <What {...{ entry, resources, names }} />}
       </Fragment>
     ))}

@@ -7,8 +7,8 @@ import { linkedParts } from './linked-parts.ts'
 /** What happened, with a link to each thing that it names. */
 export const EventSentence = ({ event }: { event: Event }) => (
   <>
-    {linkedParts(eventSentence(event), event.data).map(({ text, to }, index) => (
-      <Fragment key={index}>
+    {linkedParts(eventSentence(event), event.data).map(({ at, text, to }) => (
+      <Fragment key={at}>
         {to === undefined ? (
           text
         ) : (

@@ -1,4 +1,6 @@
 interface LinkedPart {
+  /** Where the part begins in the sentence. */
+  at: number
   text: string
   to?: string
 }
@@ -18,21 +20,26 @@ const PLACES: Record<string, (id: string) => string> = {
 
 /** A sentence in parts: those that name a resource of the event's data lead to it. */
 export function linkedParts(sentence: string, data: object): LinkedPart[] {
-  let parts: LinkedPart[] = [{ text: sentence }]
+  let parts: LinkedPart[] = [{ at: 0, text: sentence }]
   for (const [kind, resource] of Object.entries(data)) {
     const place = PLACES[kind]
     const name = place && nameOf(resource)
-    if (name)
-      parts = parts.flatMap((part) => (part.to === undefined ? split(part.text, name, place((resource as { id: string }).id)) : [part]))
+    if (name) parts = parts.flatMap((part) => (part.to === undefined ? split(part, name, place((resource as { id: string }).id)) : [part]))
   }
   return parts
 }
 
 /** The last place of the name: a short one may be part of a word before it. */
-function split(text: string, name: string, to: string): LinkedPart[] {
-  const at = text.lastIndexOf(name)
-  if (at < 0) return [{ text }]
-  return [{ text: text.slice(0, at) }, { text: name, to }, { text: text.slice(at + name.length) }].filter((part) => part.text !== '')
+function split({ at, text }: LinkedPart, name: string, to: string): LinkedPart[] {
+  const begin = text.lastIndexOf(name)
+  if (begin < 0) return [{ at, text }]
+  const end = begin + name.length
+  const parts = [
+    { at, text: text.slice(0, begin) },
+    { at: at + begin, text: name, to },
+    { at: at + end, text: text.slice(end) },
+  ]
+  return parts.filter((part) => part.text !== '')
 }
 
 function nameOf(resource: unknown): string | null {
