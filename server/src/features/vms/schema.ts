@@ -318,8 +318,25 @@ export type Reach = Static<typeof Reach>
 
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
-const VM_SORTS = ['name', '-name', 'createdAt', '-createdAt', 'nextRenewalAt', '-nextRenewalAt'] as const
+const VM_SORTS = [
+  'name',
+  '-name',
+  'createdAt',
+  '-createdAt',
+  'nextRenewalAt',
+  '-nextRenewalAt',
+  'status',
+  '-status',
+  'priceMonthly',
+  '-priceMonthly',
+  'region',
+  '-region',
+  'plan',
+  '-plan',
+] as const
 export type VmSort = (typeof VM_SORTS)[number]
+/** Without its direction. */
+export type SortField<Sort extends string> = Sort extends `-${infer Field}` ? Field : never
 
 export const VmQuery = {
   status: Type.Optional(Status),
@@ -337,6 +354,8 @@ export const VmQuery = {
     }),
   ),
   ...labelQuery,
-  sort: Type.Optional(Type.Enum([...VM_SORTS], { default: '-createdAt', description: 'A leading - means descending' })),
+  sort: Type.Optional(
+    Type.Enum([...VM_SORTS], { default: '-createdAt', description: 'A leading - means descending; region and plan by their names' }),
+  ),
 }
 export type VmQuery = Static<ReturnType<typeof Type.Object<typeof VmQuery>>>

@@ -4,11 +4,12 @@ import { inline, type Queries, type Sql, sql } from '../../../kernel/database/db
 import { newestFirst, type PageRange } from '../../../kernel/database/page-range.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { parseIp } from '../../../kernel/ip-range.ts'
+import { parseCents } from '../../../kernel/money.ts'
 import { findPlan, findRegion } from '../../catalog/service.ts'
 import { findFirewall } from '../../firewalls/service.ts'
 import { selectedBy } from '../../labels/service.ts'
 import { findNetwork } from '../../networks/service.ts'
-import type { VmListItem, VmQuery, VmSort } from '../schema.ts'
+import type { SortField, VmListItem, VmQuery, VmSort } from '../schema.ts'
 import { listColumns } from './read.ts'
 import { hasPublicAddress, type VmListRow } from './sql.ts'
 import { toVmListItem } from './view.ts'
@@ -110,32 +111,74 @@ const countMatching = async (db: Queries, where: Sql): Promise<number> =>
 /** The page's ids are selected first, so that at a far offset the join covers one page only. */
 const listMatching = (db: Queries, where: Sql, sort: VmSort, range: PageRange) =>
   db.many<VmListRow>(sql`
-    select ${listColumns} from unnest(array(select v.id from vms v where ${where} ${sorted(sort, range)})) with ordinality page (id, position)
+    select ${listColumns} from unnest(array(select v.id from ${sourceOf(sort)} where ${where} ${sorted(sort, range)})) with ordinality page (id, position)
     join vm_details d using (id) order by page.position`)
+
+type Field = SortField<VmSort>
+const fieldOf = (sort: VmSort): Field => (sort.startsWith('-') ? sort.slice(1) : sort) as Field
+
+interface SortValue {
+  value: Sql
+  /** The same of the last VM of the page before. */
+  after: (text: string) => Sql
+  /** What the cursor has of it. */
+  textOf: (vm: VmListItem) => string
+  isText?: (text: string) => boolean
+  /** It is of the view and of no index: all that match are sorted. */
+  isComputed?: true
+}
+
+/** By creation: ids grow. */
+const VALUES: Record<Exclude<Field, 'createdAt'>, SortValue> = {
+  name: { value: sql`lower(v.name)`, after: (text) => sql`lower(${text}::text)`, textOf: ({ name }) => name },
+  nextRenewalAt: {
+    value: sql`v.next_renewal_at`,
+    after: (text) => sql`${new Date(text)}::timestamptz`,
+    textOf: ({ billing }) => billing.nextRenewalAt,
+    isText: isTimestamp,
+  },
+  status: { value: sql`v.status`, after: (text) => sql`${text}::text`, textOf: ({ status }) => status },
+  priceMonthly: {
+    value: sql`s.renewal_price_cents`,
+    after: (text) => sql`${parseCents(text)}::int8`,
+    textOf: ({ billing }) => billing.priceMonthly,
+    isText: (text) => /^\d{1,13}\.\d\d$/.test(text),
+    isComputed: true,
+  },
+  region: {
+    value: sql`lower(s.region_name)`,
+    after: (text) => sql`lower(${text}::text)`,
+    textOf: ({ region }) => region.name,
+    isComputed: true,
+  },
+  plan: { value: sql`lower(s.plan_name)`, after: (text) => sql`lower(${text}::text)`, textOf: ({ plan }) => plan.name, isComputed: true },
+}
+
+const valueOf = (sort: VmSort): SortValue | null => {
+  const field = fieldOf(sort)
+  return field === 'createdAt' ? null : VALUES[field]
+}
+
+const sourceOf = (sort: VmSort): Sql => (valueOf(sort)?.isComputed ? sql`vms v join vm_details s on s.id = v.id` : sql`vms v`)
 
 /** The second part of a key is the value that the list is sorted by, the third the id. */
 function sorted(sort: VmSort, range: PageRange): Sql {
+  if (sort === '-createdAt') return newestFirst(sql`v.id`, range)
   const { limit, offset, after } = range
   const part = sql`limit ${limit} offset ${offset}`
-  const [, value = '', id = ''] = after ?? []
-  if (sort === '-createdAt') return newestFirst(sql`v.id`, range)
-  if (sort === 'createdAt') return sql`${after ? sql`and v.id > ${id}` : sql``} order by v.id ${part}`
-  if (sort === 'name')
-    return sql`${after ? sql`and (lower(v.name), v.id) > (lower(${value}::text), ${id})` : sql``} order by lower(v.name), v.id ${part}`
-  if (sort === '-name')
-    return sql`${after ? sql`and (lower(v.name), v.id) < (lower(${value}::text), ${id})` : sql``} order by lower(v.name) desc, v.id desc ${part}`
-  if (sort === 'nextRenewalAt')
-    return sql`${after ? sql`and (v.next_renewal_at, v.id) > (${new Date(value)}, ${id})` : sql``} order by v.next_renewal_at, v.id ${part}`
-  return sql`${after ? sql`and (v.next_renewal_at, v.id) < (${new Date(value)}, ${id})` : sql``} order by v.next_renewal_at desc, v.id desc ${part}`
+  const [, text = '', id = ''] = after ?? []
+  const of = valueOf(sort)
+  if (!of) return sql`${after ? sql`and v.id > ${id}` : sql``} order by v.id ${part}`
+  const [beyond, direction] = sort.startsWith('-') ? [sql`<`, sql`desc`] : [sql`>`, sql``]
+  const rest = after ? sql`and (${of.value}, v.id) ${beyond} (${of.after(text)}, ${id})` : sql``
+  return sql`${rest} order by ${of.value} ${direction}, v.id ${direction} ${part}`
 }
 
 const keyBy =
   (sort: VmSort) =>
-  ({ id, name, createdAt, billing }: VmListItem): string[] => [
-    sort,
-    sort.endsWith('name') ? name : sort.endsWith('createdAt') ? createdAt : billing.nextRenewalAt,
-    id,
-  ]
+  (vm: VmListItem): string[] => [sort, valueOf(sort)?.textOf(vm) ?? vm.createdAt, vm.id]
 
-const isKey = (sort: VmSort, [of, value = '', id]: string[]): boolean =>
-  of === sort && id !== undefined && (sort.endsWith('name') || isTimestamp(value))
+function isKey(sort: VmSort, [of, text = '', id]: string[]): boolean {
+  const { isText } = valueOf(sort) ?? { isText: isTimestamp }
+  return of === sort && id !== undefined && (!isText || isText(text))
+}
