@@ -12,18 +12,19 @@ const ACTIONS = ['START', 'STOP', 'RESTART', 'DELETE', 'SNAPSHOT'] as const
 
 export const bulk = defineCommand<{ selector?: string; force?: true; name?: string; dryRun?: true }>({
   name: 'bulk',
-  description: 'start, stop, restart, delete or snapshot all VMs with such labels',
-  args: '<action>',
+  description: 'start, stop, restart, delete or snapshot all VMs with such labels, or those that are named',
+  args: '<action> [vm...]',
   options: [SELECTOR, ['--force', 'stop and restart at once instead of shutting down'], ['--name <name>', 'name of the snapshots']],
   example: 'vm bulk stop --selector env=test --dry-run',
   waits: true,
   confirms: true,
   supportsDryRun: true,
-  async run(ctx, { selector, force, name, dryRun }, text: string) {
+  async run(ctx, { selector, force, name, dryRun }, text: string, ...names: string[]) {
     const action = ACTIONS.find((each) => each === text.toUpperCase())
     if (!action) throw usageError(`The action must be start, stop, restart, delete or snapshot, not "${text}"`)
-    if (!selector) throw usageError('--selector is required, such as --selector env=test')
-    const order: Order = { labelSelector: selector, action, ...omitUndefined({ force, name }) }
+    if (!selector === (names.length === 0)) throw usageError('Name either VMs, or their labels, such as --selector env=test')
+    const vmIds = [...new Set(await Promise.all(names.map((vm) => ctx.resolveId('vm', vm))))]
+    const order: Order = { ...(selector ? { labelSelector: selector } : { vmIds }), action, ...omitUndefined({ force, name }) }
     const quote = await ctx.berth.vms.quoteBulk(order)
     if (dryRun) return { ...table(quote.vms, QUOTE_COLUMNS, NONE, vmOf), data: quote, hint: priceOf(quote) }
     await ctx.confirm(
@@ -33,12 +34,12 @@ export const bulk = defineCommand<{ selector?: string; force?: true; name?: stri
           .map(({ vmName }) => vmName)
           .join(', ') || 'no VM'
       }. ${priceOf(quote)}`,
-      selector,
+      selector ?? names.join(','),
     )
     const started = await ctx.berth.vms.bulk(order)
     const shown = { ...table(started.vms, STARTED_COLUMNS, NONE, vmOf), data: started }
     if (started.vms.length > 0 && started.vms.every(({ actionId }) => actionId === null))
-      return { ...shown, failure: `${action} was refused for every VM that ${selector} selects` }
+      return { ...shown, failure: `${action} was refused for every VM` }
     if (ctx.options.wait === false) return { ...shown, hint: 'To follow them: berth action list' }
     await waitForAll(ctx, action, started)
     return shown

@@ -1,4 +1,4 @@
-import type { Query, UpdateVm, Vm, VmMetrics } from '@berth/sdk'
+import type { Query, RecentVmMetrics, UpdateVm, Vm, VmMetrics } from '@berth/sdk'
 import { priceOf, quoteDetails, VM_COLUMNS, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -7,7 +7,7 @@ import { bytes, shellWord, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
 import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, readUserData, requireChanges, SELECTOR, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
-import { details, message, table } from '../result.ts'
+import { type Columns, details, message, table } from '../result.ts'
 import { actionTable } from './action.ts'
 import { bulk } from './vm-bulk.ts'
 import { createVm } from './vm-create.ts'
@@ -339,6 +339,33 @@ const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({
   },
 })
 
+const load = defineCommand({
+  name: 'load',
+  description: 'show the CPU and traffic of VMs over the last hours',
+  args: '<vm...>',
+  example: 'vm load web-1 web-2',
+  async run(ctx, _, ...vms: string[]) {
+    const ids = await Promise.all(vms.map((vm) => ctx.resolveId('vm', vm)))
+    const recent = await ctx.berth.vms.recentMetrics(ids)
+    const named = recent.vms.map((each) => ({ ...each, name: vms[ids.indexOf(each.vmId)]! }))
+    return { ...table(named, LOAD_COLUMNS, 'No such VMs', ({ vmId }: { vmId?: string }) => vmId ?? ''), data: recent }
+  },
+})
+
+const averageOf = (values: (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : Math.round(known.reduce((sum, value) => sum + value, 0) / known.length)
+}
+
+type Load = RecentVmMetrics['vms'][number] & { name: string }
+
+const LOAD_COLUMNS: Columns<Load> = {
+  VM: (each) => each.name,
+  'CPU %': (each) => averageOf(each.cpuPercent),
+  'HIGHEST CPU %': (each) => averageOf([Math.max(...each.cpuPercent.map((value) => value ?? 0))]),
+  'NETWORK BYTES/S': (each) => averageOf(each.networkBytesPerSecond),
+}
+
 /** Without the times of which nothing is known, such as before the VM was created. */
 const toPoints = ({ timestamps, series }: VmMetrics) =>
   timestamps
@@ -386,4 +413,5 @@ export const vm = group('vm', 'virtual machines', [
   vmIso,
   actions,
   metrics,
+  load,
 ])

@@ -71,6 +71,32 @@ test('deletes those that are not protected, and refunds each', async () => {
   expect((await balance()).toFixed(2)).toBe(quote.balanceAfter)
 })
 
+test('acts on the VMs with these ids alone, and names those that are not there', async () => {
+  const [b, a, left] = [await make({}, { name: 'b' }), await make({}, { name: 'a' }), await make({}, { name: 'left' })]
+  const strangers = await make({}, {}, await app.given.customer({ credit: '100.00' }))
+  const vmIds = [b.id, strangers.id, a.id, 'cnobody99']
+  const unknown = { vmName: '', errorCode: 'not_found', error: 'VM not found' }
+  const quote = (await bulk({ vmIds, action: 'DELETE' }, '?dryRun=true')).body.data
+  const single = (await customer.delete(`/vms/${a.id}?dryRun=true`)).body.data
+  expect(quote).toMatchObject({ started: 2, refused: 2, charge: (2 * Number(single.charge)).toFixed(2) })
+  expect(quote.vms).toEqual([
+    ...[strangers.id, 'cnobody99'].toSorted().map((vmId) => ({ vmId, ...unknown, charge: null })),
+    { vmId: a.id, vmName: 'a', errorCode: null, error: null, charge: single.charge },
+    { vmId: b.id, vmName: 'b', errorCode: null, error: null, charge: single.charge },
+  ])
+  const { status, body } = await bulk({ vmIds, action: 'STOP', force: true })
+  expect([status, body.data.started, body.data.refused]).toEqual([202, 2, 2])
+  expect(body.data.vms.filter(({ vmName }: { vmName: string }) => vmName === '')).toEqual(
+    [strangers.id, 'cnobody99'].toSorted().map((vmId) => ({ vmId, ...unknown, actionId: null })),
+  )
+  await app.settle()
+  expect(await Promise.all([a, b, left].map(({ id }) => statusOf(id)))).toEqual(['STOPPED', 'STOPPED', 'RUNNING'])
+  expect(await app.db.one(sql`select status from vms where id = ${strangers.id}`)).toEqual({ status: 'RUNNING' })
+  const { token } = await app.given.token(customer.accountId, { scopes: ['vms:read', 'vms:power'] })
+  const refused = await app.request('POST', '/vms/actions', { token, body: { vmIds: [a.id], action: 'DELETE' } })
+  expect(refused.status).toBe(403)
+})
+
 test('takes snapshots by one name', async () => {
   const vms = [await make({ set: 'snap' }), await make({ set: 'snap' })]
   expect((await bulk({ labelSelector: 'set=snap', action: 'SNAPSHOT', name: 'nightly' })).body.data).toMatchObject({ started: 2 })
@@ -116,7 +142,14 @@ test.each([
 })
 
 test.each([
-  [{ action: 'STOP' }, /labelSelector/],
+  [{ action: 'STOP' }, /labelSelector or vmIds is required/],
+  [{ labelSelector: 'a=b', vmIds: ['c12345678'], action: 'STOP' }, /either labelSelector or vmIds/],
+  [{ vmIds: [], action: 'STOP' }, /vmIds/],
+  [{ vmIds: 'c12345678', action: 'STOP' }, /vmIds/],
+  [{ vmIds: ['c12345678', 'c12345678'], action: 'STOP' }, /vmIds/],
+  [{ vmIds: ["c' or true --"], action: 'STOP' }, /vmIds/],
+  [{ vmIds: [null], action: 'STOP' }, /vmIds/],
+  [{ vmIds: Array.from({ length: 101 }, (_, i) => `c${10_000_000 + i}`), action: 'STOP' }, /vmIds/],
   [{ labelSelector: 'a=b', action: 'EXPLODE' }, /action/],
   [{ labelSelector: 'a=b', action: 'SNAPSHOT' }, /name is required for SNAPSHOT/],
   [{ labelSelector: 'a=b', action: 'STOP', name: 'x' }, /name is only for SNAPSHOT/],

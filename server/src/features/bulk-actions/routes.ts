@@ -11,7 +11,7 @@ export const bulkActionRoutes: Routes = (api, deps) => {
       operationId: 'startBulkAction',
       errorCodes: ['missing_scope', 'reauthentication_required', 'quota_exceeded'],
       summary:
-        'Start, stop, restart, delete or snapshot all VMs with such labels, an action for each. A VM that cannot is named with the reason, and keeps no other from it',
+        'Start, stop, restart, delete or snapshot all VMs with such labels or ids, an action for each. A VM that cannot is named with the reason, and keeps no other from it',
       tag: 'Virtual machines',
       scope: 'vms:read',
       body: StartBulkAction,

@@ -1,4 +1,4 @@
-import { nameText, nullable, object, Type, type Static } from '../../http/api/schema.ts'
+import { Id, nameText, nullable, object, Type, type Static } from '../../http/api/schema.ts'
 import { LabelSelector } from '../labels/schema.ts'
 import { ShownBalance } from '../wallet/schema.ts'
 
@@ -10,10 +10,20 @@ export type BulkAction = (typeof BULK_ACTIONS)[number]
 
 export const StartBulkAction = object(
   {
-    labelSelector: Type.String({
-      ...LabelSelector,
-      description: `The VMs, at most ${MAX_VMS}: as in the list of VMs, such as \`env=test,!keep\``,
-    }),
+    labelSelector: Type.Optional(
+      Type.String({
+        ...LabelSelector,
+        description: `The VMs, at most ${MAX_VMS}: as in the list of VMs, such as \`env=test,!keep\`. Either this or vmIds is required`,
+      }),
+    ),
+    vmIds: Type.Optional(
+      Type.Array(Id, {
+        minItems: 1,
+        maxItems: MAX_VMS,
+        uniqueItems: true,
+        description: 'The VMs by their ids instead of labelSelector. One that is not there is refused as the others that cannot',
+      }),
+    ),
     action: Type.Enum([...BULK_ACTIONS], {
       description:
         'As for a single VM, with its scope: vms:power for START, STOP and RESTART, vms:delete for DELETE, snapshots:create for SNAPSHOT',
@@ -27,7 +37,7 @@ export type StartBulkAction = Static<typeof StartBulkAction>
 
 const vmFields = {
   vmId: Type.String(),
-  vmName: Type.String(),
+  vmName: Type.String({ description: 'Empty where there is no such VM' }),
   errorCode: nullable(Type.String({ description: 'Null where nothing stands against it' })),
   error: nullable(Type.String({ description: 'Why this VM was refused; the others were not' })),
 }
@@ -35,7 +45,7 @@ const vmFields = {
 export const BulkActionStarted = object(
   {
     vms: Type.Array(object({ ...vmFields, actionId: nullable(Type.String({ description: 'Null of a VM that was refused' })) }), {
-      description: 'Each that the selector selects, by name',
+      description: 'Each that was selected, by name',
     }),
     started: Type.Integer(),
     refused: Type.Integer(),
@@ -51,7 +61,7 @@ export const BulkActionQuote = object(
         ...vmFields,
         charge: nullable(Type.String({ description: 'Of this VM; negative: given back. Null where it would be refused' })),
       }),
-      { description: 'Each that the selector selects, by name' },
+      { description: 'Each that was selected, by name' },
     ),
     started: Type.Integer({ description: 'How many would be' }),
     refused: Type.Integer({ description: 'How many would be' }),

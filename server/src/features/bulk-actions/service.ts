@@ -3,7 +3,7 @@ import { DryRunResult } from '../../http/api/api.ts'
 import { requireRecentPassword } from '../../http/api/mount.ts'
 import type { Principal } from '../../http/api/principal.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import { ApiError, apiError, invalid } from '../../kernel/errors.ts'
+import { ApiError, apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
@@ -29,14 +29,12 @@ export async function startBulkAction(
   input: StartBulkAction,
   dryRun = false,
 ): Promise<BulkActionStarted | DryRunResult<BulkActionQuote>> {
-  const { labelSelector, action } = input
+  const { action } = input
   if (!who.scopes.has(SCOPES[action])) throw apiError('missing_scope', `This token lacks the required scope: ${SCOPES[action]}`)
   if (action === 'DELETE' && !dryRun) requireRecentPassword(who, deps.clock.now())
   requireFields(input)
-  const vms = await lockSelectedVms(tx, who.accountId, labelSelector, MAX_VMS + 1)
-  if (vms.length > MAX_VMS)
-    throw apiError('quota_exceeded', `labelSelector selects more than ${MAX_VMS} VMs: give it more conditions, and ask once for each part`)
-  const results = []
+  const { vms, missing } = await lockChosen(tx, who.accountId, input)
+  const results: (Attempt & { vmId: string; vmName: string })[] = missing.map((vmId) => ({ vmId, vmName: '', ...refusal(notFound('VM')) }))
   for (const { id, name } of vms)
     results.push({ vmId: id, vmName: name, ...(await attempt(tx, () => begin(tx, deps, who, id, input, dryRun))) })
   results.sort((a, b) => a.vmName.localeCompare(b.vmName) || a.vmId.localeCompare(b.vmId))
@@ -58,7 +56,19 @@ export async function startBulkAction(
   })
 }
 
-function requireFields({ action, force, name }: StartBulkAction): void {
+/** Ids of other accounts are as unknown as those of nobody. */
+async function lockChosen(tx: Tx, accountId: string, { labelSelector, vmIds }: StartBulkAction) {
+  const selection = vmIds ? { ids: vmIds } : { labelSelector: labelSelector! }
+  const vms = await lockSelectedVms(tx, accountId, selection, MAX_VMS + 1)
+  if (vms.length > MAX_VMS)
+    throw apiError('quota_exceeded', `labelSelector selects more than ${MAX_VMS} VMs: give it more conditions, and ask once for each part`)
+  const known = new Set(vms.map(({ id }) => id))
+  return { vms, missing: (vmIds ?? []).filter((id) => !known.has(id)) }
+}
+
+function requireFields({ labelSelector, vmIds, action, force, name }: StartBulkAction): void {
+  if (labelSelector === undefined && vmIds === undefined) throw invalid('labelSelector or vmIds is required', 'labelSelector')
+  if (labelSelector !== undefined && vmIds !== undefined) throw invalid('give either labelSelector or vmIds, not both', 'vmIds')
   if (action === 'SNAPSHOT' && name === undefined) throw invalid('name is required for SNAPSHOT', 'name')
   if (action !== 'SNAPSHOT' && name !== undefined) throw invalid('name is only for SNAPSHOT', 'name')
   if (force !== undefined && action !== 'STOP' && action !== 'RESTART') throw invalid('force is only for STOP and RESTART', 'force')
@@ -91,6 +101,8 @@ async function attempt(tx: Tx, work: () => Promise<Begun>): Promise<Attempt> {
     return { begun: await tx.attempt(work), errorCode: null, error: null }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { begun: null, errorCode: error.code, error: error.message }
+    return refusal(error)
   }
 }
+
+const refusal = ({ code, message }: ApiError): Attempt => ({ begun: null, errorCode: code, error: message })

@@ -312,3 +312,53 @@ describe('GET /vms/{id}/metrics', async () => {
     expect([status, body.error]).toEqual([400, `Validation failed: ${sentence}`])
   })
 })
+
+describe('GET /vms/metrics/recent', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
+  const customer = await app.given.customer({ credit: '10000.00' })
+  const recent = async (...ids: string[]) => (await customer.get(`/vms/metrics/recent?vmIds=${ids.join(',')}`)).body
+
+  test('returns a point for each quarter of an hour, of many VMs at once', async () => {
+    app.clock.set(new Date(Math.ceil(app.clock.now().getTime() / 900_000) * 900_000 + 5_000))
+    const [busy, idle] = [await quietVm(app, customer), await quietVm(app, customer)]
+    const start = Math.floor(app.clock.now().getTime() / 900_000) * 900_000
+    await sampleMetrics.runOnce(app.deps)
+    for (let minute = 1; minute <= 20; minute++) {
+      app.clock.set(new Date(start + minute * 60_000 + 5_000))
+      await busy.receive(6_000, minute < 15 ? 12_000 : 0)
+      await sampleMetrics.runOnce(app.deps)
+    }
+    const before = (await recent(idle.id, busy.id)).data
+    expect([before.step, before.vms.map(({ vmId }: { vmId: string }) => vmId)]).toEqual([900, [idle.id, busy.id]])
+    expect(new Date(before.to).getTime()).toBe(start + 1_800_000)
+    const [first, second] = before.vms
+    expect(second.networkBytesPerSecond).toEqual([...Array.from({ length: 22 }, () => null), 300, 100])
+    expect(first.networkBytesPerSecond).toEqual([...Array.from({ length: 22 }, () => null), 0, 0])
+    expect(second.cpuPercent.slice(-2)).toEqual([expect.any(Number), expect.any(Number)])
+
+    app.clock.set(new Date(start + 2_700_000 + 5_000))
+    await rollUpMetrics.runOnce(app.deps)
+    const after = (await recent(idle.id, busy.id)).data
+    expect(after.vms[1].networkBytesPerSecond.slice(-4)).toEqual([300, 100, null, null])
+    expect(after.vms[1].cpuPercent.slice(-4, -2)).toEqual(second.cpuPercent.slice(-2))
+  })
+
+  test('leaves out VMs that the account does not have, and refuses what are no ids', async () => {
+    const stranger = await app.given.customer({ credit: '100.00' })
+    const [own, strangers] = [await app.given.vm(customer), await app.given.vm(stranger)]
+    expect((await recent(strangers.id, own.id, own.id, 'cnobody99')).data.vms).toEqual([
+      {
+        vmId: own.id,
+        cpuPercent: Array.from({ length: 24 }, () => null),
+        networkBytesPerSecond: Array.from({ length: 24 }, () => null),
+      },
+    ])
+    expect((await recent(strangers.id)).data.vms).toEqual([])
+    for (const ids of ['', ',', 'x', `${own.id},`, "c'--------", Array.from({ length: 101 }, () => own.id).join(',')])
+      expect((await customer.get(`/vms/metrics/recent?vmIds=${encodeURIComponent(ids)}`)).status, ids).toBe(400)
+    expect((await customer.get('/vms/metrics/recent')).status).toBe(400)
+    const { token } = await app.given.token(customer.accountId, { scopes: ['wallet:read'] })
+    expect((await app.request('GET', `/vms/metrics/recent?vmIds=${own.id}`, { token })).status).toBe(403)
+  })
+})

@@ -1,7 +1,7 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { MetricsQuery, VmMetrics } from './schema.ts'
-import { getMetrics } from './service.ts'
+import { MetricsQuery, RecentQuery, RecentVmMetrics, VmMetrics } from './schema.ts'
+import { getMetrics, getRecentMetrics } from './service.ts'
 
 export const metricsRoutes: Routes = (api, deps) => {
   api.get(
@@ -16,5 +16,18 @@ export const metricsRoutes: Routes = (api, deps) => {
       data: VmMetrics,
     },
     ({ principal, params: { id }, query }) => getMetrics(deps, principal.accountId, id, query),
+  )
+
+  api.get(
+    '/vms/metrics/recent',
+    {
+      operationId: 'getRecentVmMetrics',
+      summary: 'Get the CPU and traffic of many VMs over the last hours, as few points each: for lists',
+      tag: 'Virtual machines',
+      scope: 'vms:read',
+      query: RecentQuery,
+      data: RecentVmMetrics,
+    },
+    ({ principal, query: { vmIds } }) => getRecentMetrics(deps, principal.accountId, vmIds),
   )
 }

@@ -42,3 +42,35 @@ export const VmMetrics = object(
   { title: 'VmMetrics' },
 )
 export type VmMetrics = Static<typeof VmMetrics>
+
+export const MAX_RECENT_VMS = 100
+const AN_ID = '[cC][^\\s,-]{8,63}'
+
+export const RecentQuery = {
+  vmIds: Type.String({
+    pattern: `^${AN_ID}(,${AN_ID}){0,${MAX_RECENT_VMS - 1}}$`,
+    maxLength: MAX_RECENT_VMS * 65,
+    rule: `must be 1-${MAX_RECENT_VMS} ids of VMs, separated by commas`,
+    description: `Ids of at most ${MAX_RECENT_VMS} VMs, separated by commas. Those that the account does not have are left out`,
+  }),
+}
+
+const points = (description: string) => Type.Array(nullable(Type.Number()), { description })
+
+export const RecentVmMetrics = object(
+  {
+    from: Timestamp,
+    to: Timestamp,
+    step: Type.Integer({ description: 'Seconds between two points' }),
+    vms: Type.Array(
+      object({
+        vmId: Type.String(),
+        cpuPercent: points('Of all its vCPUs together: 0 to 100. Null where nothing was measured'),
+        networkBytesPerSecond: points('Received and sent on all interfaces together'),
+      }),
+      { description: 'In the order asked for' },
+    ),
+  },
+  { title: 'RecentVmMetrics', description: 'Averages of a quarter of an hour each, of the last 6 hours; the newest is not over yet' },
+)
+export type RecentVmMetrics = Static<typeof RecentVmMetrics>

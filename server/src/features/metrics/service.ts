@@ -2,10 +2,10 @@ import type { Queries } from '../../kernel/database/db.ts'
 import type { Deps } from '../deps.ts'
 import { requireVm } from '../vms/service.ts'
 import { merge, minuteFrom, pointsFrom, summarise, type Summary } from './points.ts'
-import type { VmMetrics } from './schema.ts'
+import type { RecentVmMetrics, VmMetrics } from './schema.ts'
 import * as sql from './sql.ts'
-import { toMetrics } from './view.ts'
-import { readWindow, type WindowQuery } from './time-range.ts'
+import { RECENT_POINTS, toMetrics, toRecent } from './view.ts'
+import { QUARTER, readWindow, type WindowQuery } from './time-range.ts'
 
 export async function getMetrics(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -28,6 +28,27 @@ export async function getMetrics(
 }
 
 export { readHostLoad } from './host-load.ts'
+
+/** For a list of VMs: few points of each, by one statement. */
+export async function getRecentMetrics(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  accountId: string,
+  ids: string,
+): Promise<RecentVmMetrics> {
+  const vmIds = [...new Set(ids.split(','))]
+  const stepMs = QUARTER * 1000
+  const to = new Date(Math.ceil((clock.now().getTime() + 1) / stepMs) * stepMs)
+  const from = new Date(to.getTime() - RECENT_POINTS * stepMs)
+  const rows = await sql.readRecent(db, accountId, vmIds, from, to)
+  return toRecent({ from, to, step: QUARTER }, vmIds, rows.map(withoutPoint))
+}
+
+function withoutPoint({ point, ...row }: sql.RecentRow) {
+  if (!point) return row
+  const { cpuPercent, networkIn, networkOut } = toMinute({ at: row.at!, point })
+  const isKnown = cpuPercent >= 0
+  return { ...row, samples: isKnown ? 1 : 0, cpu: isKnown ? cpuPercent : null, network: isKnown ? networkIn + networkOut : null }
+}
 
 /** NaN: unknown. */
 export interface MinuteOfVm {

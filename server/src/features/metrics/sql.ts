@@ -210,3 +210,27 @@ export const readMinutesOf = (db: Queries, vmIds: string[], from: Date, to: Date
     select distinct on (s.vm_id, m.at) s.vm_id, m.at, p.point from ${minuteRows}
     where s.vm_id = any(${vmIds}::text[]) and m.at >= ${from} and m.at < ${to} and ${isThere}
     order by s.vm_id, m.at, s.since desc`)
+
+export interface RecentRow {
+  vm_id: string
+  /** Null, as everything else, of a VM without any. */
+  at: Date | null
+  samples: number
+  cpu: number | null
+  network: number | null
+  /** A minute that is not rolled up yet has this instead. */
+  point: Buffer | null
+}
+
+/** Of those of the VMs that the account has: quarter-hours, and the minutes that are not rolled up. */
+export const readRecent = (db: Queries, accountId: string, vmIds: string[], from: Date, to: Date) =>
+  db.many<RecentRow>(sql`
+    with own as materialized (select id from vms where account_id = ${accountId} and id = any(${vmIds}::text[])),
+    measured as (
+      select q.vm_id, q.at, q.rate_samples as samples, q.cpu_percent as cpu, q.network_in_rate + q.network_out_rate as network, null::bytea as point
+      from own join metrics_15m q on q.vm_id = own.id where q.at >= ${from} and q.at < ${to} and q.at < ${rolledUp}
+      union all (select distinct on (s.vm_id, m.at) s.vm_id, m.at, 0, null, null, p.point from own, ${minuteRows}
+        where s.vm_id = own.id and m.at >= ${from} and m.at < ${to} and m.at >= ${rolledUp} and ${isThere}
+        order by s.vm_id, m.at, s.since desc))
+    select own.id as vm_id, each.at, coalesce(each.samples, 0)::int as samples, each.cpu, each.network, each.point
+    from own left join measured each on each.vm_id = own.id`)

@@ -1,5 +1,5 @@
 import type { Summary } from './points.ts'
-import type { VmMetrics } from './schema.ts'
+import type { RecentVmMetrics, VmMetrics } from './schema.ts'
 import type { Window } from './time-range.ts'
 
 /** Returns every point of the range; those without samples are null. `known`: by the beginning of each step. */
@@ -44,3 +44,46 @@ export function toMetrics({ from, to, step }: Window, known: ReadonlyMap<number,
 }
 
 const hundredths = (value: number): number => Math.round(value * 100) / 100
+
+/** Six hours of quarter-hours. */
+export const RECENT_POINTS = 24
+
+interface RecentPart {
+  vm_id: string
+  at: Date | null
+  samples: number
+  cpu: number | null
+  network: number | null
+}
+
+interface RecentWindow {
+  from: Date
+  to: Date
+  step: number
+}
+
+/** Means weighted by how many minutes each part is of: the newest quarter-hour has several. */
+export function toRecent({ from, to, step }: RecentWindow, vmIds: string[], parts: RecentPart[]): RecentVmMetrics {
+  const ofVm = Map.groupBy(parts, ({ vm_id }) => vm_id)
+  const pointOf = (at: Date): number => Math.floor((at.getTime() - from.getTime()) / (step * 1000))
+  const series = (of: RecentPart[], value: 'cpu' | 'network', round: (value: number) => number): (number | null)[] => {
+    const sums = Array.from({ length: RECENT_POINTS }, () => ({ sum: 0, samples: 0 }))
+    for (const part of of) {
+      if (part.at === null || part[value] === null) continue
+      const point = sums[pointOf(part.at)]!
+      point.sum += part[value] * part.samples
+      point.samples += part.samples
+    }
+    return sums.map(({ sum, samples }) => (samples === 0 ? null : round(sum / samples)))
+  }
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    step,
+    vms: vmIds.flatMap((vmId) => {
+      const own = ofVm.get(vmId)
+      if (!own) return []
+      return [{ vmId, cpuPercent: series(own, 'cpu', hundredths), networkBytesPerSecond: series(own, 'network', Math.round) }]
+    }),
+  }
+}
