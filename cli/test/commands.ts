@@ -44,6 +44,9 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
 
   getWallet: commandLine('wallet', 'show'),
   listWalletTransactions: commandLine('wallet', 'transactions'),
+  getWalletTransaction: commandLine('wallet', 'transaction', ':id'),
+  getWalletCosts: commandLine('wallet', 'costs'),
+  getWalletTimeline: commandLine('wallet', 'forecast'),
   createDeposit: commandLine('wallet', 'deposit', '=amount'),
   listDeposits: commandLine('wallet', 'deposits'),
   getDeposit: commandLine('wallet', 'deposit-status', ':id'),
@@ -180,6 +183,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   detachNetwork: commandLine('network', 'detach', ':networkId', 'web-1', '--no-wait'),
   openConsole: commandLine('vm', 'console', ':id', '--url'),
   getVmMetrics: commandLine('vm', 'metrics', ':id'),
+  getRecentVmMetrics: commandLine('vm', 'load', ':id'),
 
   startBulkAction: commandLine('vm', 'bulk', 'stop', '--selector', '=labelSelector', '--no-wait', '--yes'),
 

@@ -43,6 +43,9 @@ export const CALLS: Record<string, CallBySdk> = {
 
   getWallet: (berth) => berth.wallet.get(),
   listWalletTransactions: (berth) => berth.wallet.transactions().page(),
+  getWalletTransaction: (berth, { id }) => berth.wallet.transaction(id),
+  getWalletCosts: (berth) => berth.wallet.costs(),
+  getWalletTimeline: (berth) => berth.wallet.timeline(),
 
   listDeposits: (berth) => berth.deposits.list().page(),
   createDeposit: (berth, _, body) => berth.deposits.create(body),
@@ -161,6 +164,7 @@ export const CALLS: Record<string, CallBySdk> = {
   detachNetwork: (berth, { id, networkId }) => berth.vms.detachNetwork(id, networkId),
   openConsole: (berth, { id }) => berth.vms.openConsole(id, 'serial'),
   getVmMetrics: (berth, { id }) => berth.vms.metrics(id),
+  getRecentVmMetrics: (berth, { id }) => berth.vms.recentMetrics([id!]),
 
   startBulkAction: (berth, _, body) => berth.vms.bulk(body),
 

@@ -130,6 +130,10 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     pack: (vmId: string) => made(`/vms/${vmId}/bandwidth/packs`, { gigabytes: 1000 }),
     webhook: () => made('/webhooks', WEBHOOK),
     deposit: () => made('/wallet/deposits', { amount: '25.00' }),
+    transaction: async () => {
+      await fixture.vm()
+      return (await customer.get('/wallet/transactions?type=VM_CHARGE')).body.data[0].id as string
+    },
     /** Of the month in which the customer was created. */
     invoice: async () => {
       await issueInvoices.runOnce({ ...app.deps, clock: manualClock(addDuration(app.clock.now(), '32d')) })
@@ -293,6 +297,9 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
 
   getWallet: nothing,
   listWalletTransactions: nothing,
+  getWalletTransaction: withId((fixture) => fixture.transaction()),
+  getWalletCosts: nothing,
+  getWalletTimeline: nothing,
   createDeposit: async () => ({ body: { amount: '25.00' } }),
   listDeposits: having((fixture) => fixture.deposit()),
   getDeposit: withId((fixture) => fixture.deposit()),
@@ -442,6 +449,10 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   }),
   detachIso: withId((fixture) => fixture.vmWithIso()),
   getVmMetrics: withId(vm),
+  getRecentVmMetrics: async (fixture) => {
+    const id = await fixture.vm()
+    return { params: { id }, query: `?vmIds=${id}`, shared: true } // no part of the path: of another account it is left out
+  },
   openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),
   attachNetwork: async (fixture) => ({ params: { id: await fixture.vm() }, body: { networkId: await fixture.network() } }),

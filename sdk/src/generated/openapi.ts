@@ -1446,6 +1446,125 @@ export interface components {
             /** @description Whole days the balance lasts at the present monthly cost; null when nothing renews */
             daysLeft: number | null;
         };
+        TransactionDetail: {
+            id: string;
+            /** @enum {string} */
+            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND" | "VM_UNSHELVE";
+            description: string;
+            /** @enum {string} */
+            referenceType: "VM" | "PAYMENT" | "ADMIN" | "ADDRESS" | "IMAGE" | "VOLUME";
+            /** @description The id of what the money was for or came from */
+            referenceId: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            amount: string;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceAfter: string | null;
+            project: {
+                id: string;
+                /** @description As it was called then */
+                name: string;
+            } | null;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceBefore: string | null;
+            resource: {
+                id: string;
+                /** @description Its present name, or its last */
+                name: string;
+                labels: {
+                    [key: string]: string;
+                };
+                deleted: boolean;
+            } | null;
+            action: {
+                id: string;
+                action: string;
+                status: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                createdAt: string;
+            } | null;
+            /** @description What the price of a month of a VM was made of, together the amount; empty where that is not known */
+            priceParts: {
+                /** @enum {unknown} */
+                part: "PLAN" | "WITHOUT_IPV4" | "DAILY_BACKUP" | "NETWORK_10G" | "COPIES";
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                amount: string;
+            }[];
+        };
+        /** @description Of the ledger: the amounts of all groups together are the amount, to the cent */
+        Costs: {
+            month: string;
+            currency: string;
+            /** @description What was charged: decimal with two places */
+            charged: string;
+            /** @description What was given back of it: decimal with two places */
+            refunded: string;
+            /** @description The difference: decimal with two places */
+            amount: string;
+            /** @description How many transactions */
+            entries: number;
+            /** @description The largest amount first; at most 1,000 */
+            groups: {
+                /** @description The id, type or value; null: without the label, or, of projects, the account itself */
+                key: string | null;
+                /** @description Of a resource or project */
+                name: string | null;
+                /** @description VM, VOLUME, IMAGE or ADDRESS */
+                resourceType: string | null;
+                /** @description Of a resource: it is no longer there */
+                deleted: boolean | null;
+                /** @description What was charged: decimal with two places */
+                charged: string;
+                /** @description What was given back of it: decimal with two places */
+                refunded: string;
+                /** @description The difference: decimal with two places */
+                amount: string;
+                /** @description How many transactions */
+                entries: number;
+            }[];
+            furtherGroups: {
+                count: number;
+                /** @description What was charged: decimal with two places */
+                charged: string;
+                /** @description What was given back of it: decimal with two places */
+                refunded: string;
+                /** @description The difference: decimal with two places */
+                amount: string;
+                /** @description How many transactions */
+                entries: number;
+            } | null;
+        };
+        /** @description The upcoming days are what they are if nothing is bought, deleted or deposited */
+        WalletTimeline: {
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balance: string;
+            /** @description What all that renews costs a month: decimal with two places */
+            monthly: string;
+            /** @description Each day, the oldest first */
+            past: {
+                /** @description Such as 2027-01-31, of UTC */
+                date: string;
+                /** @description At the end of the day; of the last one, today, as it is now */
+                balance: string;
+            }[];
+            /** @description Each day from today on */
+            upcoming: {
+                /** @description Such as 2027-01-31, of UTC */
+                date: string;
+                /** @description What renews on this day */
+                charge: string;
+                /** @description What would be left after it, below zero where it is not covered */
+                balance: string;
+            }[];
+        };
         Deposit: {
             id: string;
             /**
@@ -2531,6 +2650,29 @@ export interface components {
                 diskWaitMs: (number | null)[];
             };
         };
+        /** @description Averages of a quarter of an hour each, of the last 6 hours; the newest is not over yet */
+        RecentVmMetrics: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            to: string;
+            /** @description Seconds between two points */
+            step: number;
+            /** @description In the order asked for */
+            vms: {
+                vmId: string;
+                /** @description Of all its vCPUs together: 0 to 100. Null where nothing was measured */
+                cpuPercent: (number | null)[];
+                /** @description Received and sent on all interfaces together */
+                networkBytesPerSecond: (number | null)[];
+            }[];
+        };
         SnapshotCreated: {
             snapshot: components["schemas"]["Snapshot"];
             actionId: string;
@@ -2557,9 +2699,10 @@ export interface components {
             } | undefined;
         };
         BulkActionStarted: {
-            /** @description Each that the selector selects, by name */
+            /** @description Each that was selected, by name */
             vms: {
                 vmId: string;
+                /** @description Empty where there is no such VM */
                 vmName: string;
                 /** @description Null where nothing stands against it */
                 errorCode: string | null;
@@ -2572,9 +2715,10 @@ export interface components {
             refused: number;
         };
         BulkActionQuote: {
-            /** @description Each that the selector selects, by name */
+            /** @description Each that was selected, by name */
             vms: {
                 vmId: string;
+                /** @description Empty where there is no such VM */
                 vmName: string;
                 /** @description Null where nothing stands against it */
                 errorCode: string | null;
@@ -2594,8 +2738,10 @@ export interface components {
             balanceAfter: string | null;
         };
         StartBulkAction: {
-            /** @description The VMs, at most 100: as in the list of VMs, such as `env=test,!keep` */
-            labelSelector: string;
+            /** @description The VMs, at most 100: as in the list of VMs, such as `env=test,!keep`. Either this or vmIds is required */
+            labelSelector?: string | undefined;
+            /** @description The VMs by their ids instead of labelSelector. One that is not there is refused as the others that cannot */
+            vmIds?: string[] | undefined;
             /**
              * @description As for a single VM, with its scope: vms:power for START, STOP and RESTART, vms:delete for DELETE, snapshots:create for SNAPSHOT
              * @enum {unknown}
@@ -3165,6 +3311,9 @@ export type WebhookDisabledEventData = components['schemas']['WebhookDisabledEve
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
 export type Event = components['schemas']['Event'];
 export type Wallet = components['schemas']['Wallet'];
+export type TransactionDetail = components['schemas']['TransactionDetail'];
+export type Costs = components['schemas']['Costs'];
+export type WalletTimeline = components['schemas']['WalletTimeline'];
 export type Deposit = components['schemas']['Deposit'];
 export type CreateDeposit = components['schemas']['CreateDeposit'];
 export type InvoiceSummary = components['schemas']['InvoiceSummary'];
@@ -3225,6 +3374,7 @@ export type Announcement = components['schemas']['Announcement'];
 export type ConsoleLink = components['schemas']['ConsoleLink'];
 export type OpenConsole = components['schemas']['OpenConsole'];
 export type VmMetrics = components['schemas']['VmMetrics'];
+export type RecentVmMetrics = components['schemas']['RecentVmMetrics'];
 export type SnapshotCreated = components['schemas']['SnapshotCreated'];
 export type CreateSnapshot = components['schemas']['CreateSnapshot'];
 export type UpdateSnapshot = components['schemas']['UpdateSnapshot'];
@@ -3814,8 +3964,14 @@ export interface operations {
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
                 dateTo?: string;
-                /** @description What the money was for, such as the id of a VM */
+                /** @description COST: what was bought, and refunds of it. PAYMENT: deposits, credits and adjustments */
+                kind?: "COST" | "PAYMENT";
+                /** @description The id of what it was for, such as a VM; also of one that is deleted */
                 referenceId?: string;
+                /** @description Of this project; none = of the account itself. Within a project it is always that one */
+                projectId?: string;
+                /** @description Of what has these labels, or had them when it was deleted, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -3836,6 +3992,88 @@ export interface operations {
                         pagination: components["schemas"]["Pagination"];
                         /** @description Reads on after the last item; null where there is none */
                         nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getWalletTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["TransactionDetail"];
+                    };
+                };
+            };
+        };
+    };
+    getWalletCosts: {
+        parameters: {
+            query?: {
+                /** @description Such as 2027-01, by UTC; the present one unless given */
+                month?: string;
+                /** @description resource: each VM, volume, image and address; type: of the transactions; project; label:env: each value of this label */
+                by?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Costs"];
+                    };
+                };
+            };
+        };
+    };
+    getWalletTimeline: {
+        parameters: {
+            query?: {
+                /** @description How far back and ahead */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WalletTimeline"];
                     };
                 };
             };
@@ -5493,8 +5731,8 @@ export interface operations {
                 address?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
-                /** @description A leading - means descending */
-                sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt";
+                /** @description A leading - means descending; region and plan by their names */
+                sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt" | "status" | "-status" | "priceMonthly" | "-priceMonthly" | "region" | "-region" | "plan" | "-plan";
             };
             header?: never;
             path?: never;
@@ -6322,6 +6560,33 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["VmMetrics"];
+                    };
+                };
+            };
+        };
+    };
+    getRecentVmMetrics: {
+        parameters: {
+            query: {
+                /** @description Ids of at most 100 VMs, separated by commas. Those that the account does not have are left out */
+                vmIds: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["RecentVmMetrics"];
                     };
                 };
             };

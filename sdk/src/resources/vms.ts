@@ -156,6 +156,11 @@ export class Vms extends Resource {
   metrics(id: string, query?: Query<'getVmMetrics'>, options?: CallOptions) {
     return this.api.call('getVmMetrics', { path: { id }, query }, options)
   }
+
+  /** CPU and traffic of at most 100 VMs over the last hours. */
+  recentMetrics(ids: string[], options?: CallOptions) {
+    return this.api.call('getRecentVmMetrics', { query: { vmIds: ids.join(',') } }, options)
+  }
 }
 
 const upgradeTo = (to: string | Body<'upgradeVm'>): Body<'upgradeVm'> => (typeof to === 'string' ? { planId: to } : to)

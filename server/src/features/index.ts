@@ -35,6 +35,7 @@ import { bandwidthEvents } from './bandwidth/schema.ts'
 import { onVmMacChanged, onVmResized } from './bandwidth/service.ts'
 import { renewals, triggerRenewals } from './billing/renew.reconciler.ts'
 import { billingEvents } from './billing/schema.ts'
+import { billingRoutes } from './billing/routes.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/low-balance.reconciler.ts'
 import { bulkActionRoutes } from './bulk-actions/routes.ts'
@@ -181,6 +182,7 @@ export const routes: Routes[] = [
   actionRoutes,
   eventRoutes(eventCatalog),
   walletRoutes(forecast),
+  billingRoutes,
   depositRoutes,
   invoiceRoutes,
   auditLogRoutes,

@@ -301,6 +301,14 @@ export interface Tables {
     name: string
     value: bigint
   }
+  charged_resources: {
+    id: string | null
+    account_id: string | null
+    type: string | null
+    name: string | null
+    labels: Record<string, string>
+    is_deleted: boolean | null
+  }
   console_sessions: {
     vm_id: string
     type: 'serial' | 'vnc'
@@ -343,6 +351,13 @@ export interface Tables {
     path: string
     bytes: Buffer
     used_at: Date
+  }
+  deleted_resources: {
+    id: string
+    account_id: string
+    type: 'VM' | 'VOLUME' | 'IMAGE' | 'ADDRESS'
+    name: string
+    labels: Record<string, string>
   }
   drain_moves: {
     run_id: string
@@ -1408,6 +1423,7 @@ export interface Tables {
     created_at: Date
     project_id: string | null
     project_name: string | null
+    price_parts: unknown
   }
   wallets: {
     account_id: string
@@ -1629,12 +1645,14 @@ export const COLUMNS: Record<keyof Tables, string> = {
   budget_resources: 'subject_type, subject_id, vm_id, volume_id, address_id, image_id, reference_id, vms_after, max_vms',
   budgets: 'subject_type, subject_id, account_id, monthly_cents, max_vms, label_selector',
   catalog_values: 'name, value',
+  charged_resources: 'id, account_id, type, name, labels, is_deleted',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
   control_plane_backups: 'target_id, keep_days, next_at, claimed_until, upload_id, done_at, error, created_at',
   counters: 'key, count, ends_at',
   cpu_pins: 'host_id, cpu, vm_id, vcpu',
   dashboard_assets: 'path, bytes, used_at',
+  deleted_resources: 'id, account_id, type, name, labels',
   drain_moves: 'run_id, drain_id, vm_id, vm_name',
   drains: 'id, host_id, status, stops_others, concurrency, vm_count, remaining, created_at, ended_at',
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
@@ -1727,7 +1745,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at, labels',
   volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
-  wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at, project_id, project_name',
+  wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at, project_id, project_name, price_parts',
   wallets: 'account_id, balance_cents, transaction_count',
   webhook_attempts: 'delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at',
   webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',

@@ -193,7 +193,11 @@ export async function forgetVm(tx: Tx, now: Date, vmId: string): Promise<void> {
   for (const { id } of forgotten) await recordFloatingAddress(tx, now, id)
 }
 
-export const deleteAddress = (tx: Tx, id: string) => tx.run(sql`delete from addresses where id = ${id}`)
+/** The ledger goes on naming it. */
+export const deleteAddress = (tx: Tx, id: string) =>
+  tx.run(sql`
+    with gone as (delete from addresses where id = ${id} returning id, account_id, name, labels)
+    insert into deleted_resources (id, account_id, type, name, labels) select id, account_id, 'ADDRESS', name, labels from gone on conflict do nothing`)
 
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. Suspended ones last: on a lost host they are due again and again. */
 export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>

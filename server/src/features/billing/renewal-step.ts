@@ -5,6 +5,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { startPeriod } from '../bandwidth/service.ts'
+import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { reserveLog } from '../events/service.ts'
 import {
@@ -12,6 +13,7 @@ import {
   lockVmById,
   nextRenewal,
   recordVmEvent,
+  renewalParts,
   setCopyPrices,
   suspendUnpaid,
   unsuspend,
@@ -65,7 +67,8 @@ function isDue(vm: VmDetails, now: Date): boolean {
 async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<Date | undefined> {
   const period = nextPeriod(vm, now)
   const description = `Renewal of ${vm.name} from ${day(period.startsAt)} to ${day(period.endsAt)}`
-  const entry = { type: 'VM_RENEWAL', description, referenceType: 'VM', referenceId: vm.id } as const
+  const parts = renewalParts(await catalogNumbers(tx), vm)
+  const entry = { type: 'VM_RENEWAL', description, referenceType: 'VM', referenceId: vm.id, ...parts } as const
   const [, paid] = await Promise.all([reserveLog(tx, vm.account_id), tryCharge(tx, now, vm.account_id, period.priceCents, entry)])
   if (!paid) return undefined
   await Promise.all([

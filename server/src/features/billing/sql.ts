@@ -85,16 +85,29 @@ export const markPastDue = (tx: Tx, now: Date, vmId: string) =>
 
 /** What renews: VMs, floating addresses, images and volumes. */
 const renewing = sql`
-  select account_id, next_renewal_at, renewal_price_cents from vm_details v where ${isBillable}
-  union all select account_id, next_renewal_at, ${RENEWAL_PRICE} from addresses
-  union all select account_id, next_renewal_at, ${IMAGE_RENEWAL_PRICE} from images i where status = 'AVAILABLE'
-  union all select account_id, next_renewal_at, ${VOLUME_PRICE} from volumes v where deleted_at is null`
+  select account_id, next_renewal_at, renewal_price_cents, renewal_day from vm_details v where ${isBillable}
+  union all select account_id, next_renewal_at, ${RENEWAL_PRICE}, renewal_day from addresses
+  union all select account_id, next_renewal_at, ${IMAGE_RENEWAL_PRICE}, renewal_day from images i where status = 'AVAILABLE'
+  union all select account_id, next_renewal_at, ${VOLUME_PRICE}, renewal_day from volumes v where deleted_at is null`
 
 export const sumDue = (db: Queries, accountId: string, until: Date) =>
   db.one<{ due: bigint; monthly: bigint }>(sql`
     select coalesce(sum(renewal_price_cents) filter (where next_renewal_at <= ${until}), 0)::int8 as due,
       coalesce(sum(renewal_price_cents), 0)::int8 as monthly
     from (${renewing}) each where account_id in ${withProjects(sql`${accountId}`)}`)
+
+export interface RenewalDay {
+  renews_at: Date
+  renewal_day: number
+  cents: bigint
+}
+
+/** What renews next on each day of UTC, what is overdue today. */
+export const renewalDays = (db: Queries, accountId: string, now: Date) =>
+  db.many<RenewalDay>(sql`
+    select date_trunc('day', greatest(next_renewal_at, ${now}), 'UTC') as renews_at,
+      coalesce(renewal_day, extract(day from next_renewal_at at time zone 'UTC'))::int as renewal_day, sum(renewal_price_cents)::int8 as cents
+    from (${renewing}) each where account_id in ${withProjects(sql`${accountId}`)} and next_renewal_at is not null group by 1, 2`)
 
 export interface ShortAccount {
   account_id: string

@@ -161,7 +161,11 @@ export const markDeleting = (tx: Tx, now: Date, id: string, reason: string | nul
     sql`update images set status = 'DELETING', reason = ${reason}, counted_gib = ${countedGib}, next_try_at = null, updated_at = ${now} where id = ${id}`,
   )
 
-export const deleteImage = (tx: Tx, id: string) => tx.run(sql`delete from images where id = ${id}`)
+/** The ledger goes on naming it. */
+export const deleteImage = (tx: Tx, id: string) =>
+  tx.run(sql`
+    with gone as (delete from images where id = ${id} returning id, account_id, name, labels)
+    insert into deleted_resources (id, account_id, type, name, labels) select id, account_id, 'IMAGE', name, labels from gone on conflict do nothing`)
 
 /** Deleted ones that no run works on. */
 export const deletedImages = (db: Queries, now: Date) =>

@@ -2,7 +2,7 @@ import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import type { TransactionRow } from '../wallet/service.ts'
+import { isPayment, type TransactionRow } from '../wallet/service.ts'
 
 export interface InvoiceRow extends Omit<Row<'invoices'>, 'month'> {
   month: string
@@ -54,9 +54,6 @@ export const dueInvoices = (tx: Queries, until: Date, limit: number) =>
         coalesce(sum(amount_cents) filter (where ${isPayment}), 0)::int8 as paid_cents
       from wallet_transactions where account_id = d.account_id and number between d.first_entry and e.last_entry) t
     order by d.month, d.account_id`)
-
-/** Money that came in or was reversed; all other types are purchases and their refunds. */
-const isPayment = sql`type in ('DEPOSIT', 'CREDIT', 'ADJUSTMENT')`
 
 export const insertInvoice = (tx: Tx, row: InvoiceRow) =>
   tx.run(sql`

@@ -60,9 +60,10 @@ export const meetsRest = (labels: Sql, selector: Sql): Sql => sql`
   and not exists (select from jsonb_each(${selector} -> 'oneOf') wanted where (wanted.value ? (${labels} ->> wanted.key)) is not true)`
 
 /** Begins with `and`; empty without a selector. */
-export function selectedBy(labels: Sql, text: string | undefined): Sql {
-  if (text === undefined) return sql``
+export const selectedBy = (labels: Sql, text: string | undefined): Sql => (text === undefined ? sql`` : sql`and ${meets(labels, text)}`)
+
+export function meets(labels: Sql, text: string): Sql {
   const selector = parseSelector(text)
-  const rest = sql`and ${meetsRest(labels, sql`${json(selector)}::jsonb`)}`
-  return Object.keys(selector.equals).length > 0 ? sql`and ${labels} @> ${json(selector.equals)}::jsonb ${rest}` : rest
+  const rest = meetsRest(labels, sql`${json(selector)}::jsonb`)
+  return Object.keys(selector.equals).length > 0 ? sql`${labels} @> ${json(selector.equals)}::jsonb and ${rest}` : rest
 }

@@ -41,7 +41,7 @@ export {
   isStale,
   recordStaleMachine,
 } from './model/stale-machines.ts'
-export { nextRenewal, secondsLeft, speedBought, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
+export { nextRenewal, renewalParts, secondsLeft, speedBought, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,
   quoteCopy,

@@ -223,7 +223,11 @@ export const volumesOn = (db: Queries, hostId: string) =>
 export const markDeleted = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update volumes set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
 
-export const deleteVolume = (tx: Tx, id: string) => tx.run(sql`delete from volumes where id = ${id}`)
+/** The ledger goes on naming it. */
+export const deleteVolume = (tx: Tx, id: string) =>
+  tx.run(sql`
+    with gone as (delete from volumes where id = ${id} returning id, account_id, name, labels)
+    insert into deleted_resources (id, account_id, type, name, labels) select id, account_id, 'VOLUME', name, labels from gone on conflict do nothing`)
 
 /** Hosts and storage backends that have data of deleted volumes. */
 export const placesToPurge = async (db: Queries): Promise<string[]> =>

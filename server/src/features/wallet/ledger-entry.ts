@@ -1,8 +1,8 @@
 import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Cents } from '../../kernel/money.ts'
+import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { Deps } from '../deps.ts'
-import type { ReferenceType, TransactionType } from './schema.ts'
+import type { PRICE_PARTS, ReferenceType, TransactionType } from './schema.ts'
 import type { NewTransaction, TransactionRow } from './sql.ts'
 
 /** A ledger entry without its amount. The reference names what caused it. */
@@ -11,6 +11,20 @@ export interface Entry {
   description: string
   referenceType: ReferenceType
   referenceId: string
+  /** What the price was made of. */
+  parts?: PricePart[] | undefined
+}
+
+export interface PricePart {
+  part: (typeof PRICE_PARTS)[number]
+  /** Negative: it costs so much less. */
+  cents: Cents
+}
+
+function partsOf(amount: Cents, parts: PricePart[]) {
+  if (parts.reduce((sum, { cents }) => sum + cents, 0n) !== -amount)
+    throw new Error(`BUG: the parts of a price do not make up its ${formatCents(-amount)}`)
+  return parts.map(({ part, cents }) => ({ part, cents: cents.toString() }))
 }
 
 /** Call it after money has come in, or when an account may spend again. */
@@ -27,6 +41,7 @@ export const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry)
   reference_type: entry.referenceType,
   reference_id: entry.referenceId,
   created_at: now,
+  price_parts: entry.parts ? partsOf(amount, entry.parts) : null,
 })
 
 export function requireEntry(row: TransactionRow | undefined): TransactionRow {

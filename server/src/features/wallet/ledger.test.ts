@@ -78,6 +78,7 @@ describe('wallet', () => {
       reference_type: 'VM',
       reference_id: vm,
       created_at: app.clock.now(),
+      price_parts: null,
       project_id: null,
       project_name: null,
     })

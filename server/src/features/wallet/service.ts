@@ -2,7 +2,7 @@
 // wallet below zero. What is charged for a project is charged to whoever pays for it. In a transaction with other locks, call these last: all changes of an account and its projects queue for
 // its wallet's row lock.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { ApiError, invalid, apiError } from '../../kernel/errors.ts'
+import { ApiError, invalid, apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { EventDeps } from '../deps.ts'
@@ -13,13 +13,13 @@ import { StepError } from '../../workflow/workflow-builder.ts'
 import { pageOf, rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { readPeriod } from './date-range.ts'
 import { notifyCredited, requireEntry, toRow, type Entry } from './ledger-entry.ts'
-import type { Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
+import type { Costs, Transaction, TransactionDetail, TransactionFilter, TransactionType, Wallet } from './schema.ts'
 import * as sql from './sql.ts'
-import { toTransaction, toWallet } from './view.ts'
+import { toCosts, toDetail, toTransaction, toWallet } from './view.ts'
 
 export type { Quote, Transaction } from './schema.ts'
-export type { TransactionRow } from './sql.ts'
-export { notifyCredited, type Entry } from './ledger-entry.ts'
+export { isPayment, type TransactionRow } from './sql.ts'
+export { notifyCredited, type Entry, type PricePart } from './ledger-entry.ts'
 export { toQuote, toShownBalance, toTransaction } from './view.ts'
 
 /** Credits a deposit or a gift of the operator. Lock order: event log before wallet. */
@@ -66,7 +66,7 @@ export async function charge(
   await requireFunds(tx, now, accountId, amount, entry.currency)
   await sql.ensureWallet(tx, accountId) // a concurrent credit arrived, or the charge is free and no wallet exists yet
   if (!isHidden(tx) || (await balanceOf(tx, accountId)) >= amount) return charge(tx, now, accountId, amount, entry)
-  await sql.addMoney(tx, toRow(now, accountId, amount, { ...entry, referenceId: newId() })) // is rolled back with the charge
+  await sql.addMoney(tx, toRow(now, accountId, amount, { ...entry, referenceId: newId(), parts: undefined })) // is rolled back with the charge
   const priced = await charge(tx, now, accountId, amount, entry)
   if (!isDryRunOf(tx)) throw notEnough(tx, 0n, amount, entry.currency)
   return priced
@@ -170,11 +170,13 @@ export type Payer = Pick<Principal, 'accountId' | 'payerId'>
 export async function listTransactions(
   db: Queries,
   who: Payer,
-  { type, referenceId, ...dates }: TransactionFilter,
+  { type, kind, referenceId, projectId, labelSelector, ...dates }: TransactionFilter,
   page: PageRequest,
 ): Promise<Paged<Transaction>> {
-  const filter = { type: type ?? null, ...(referenceId && { referenceId }), ...readPeriod(dates) }
-  const isAll = !filter.type && !referenceId && !filter.from && !filter.before && who.accountId === who.payerId
+  const project = projectId === 'none' ? null : projectId
+  const filter = { type: type ?? null, ...readPeriod(dates), kind, referenceId, projectId: project, labelSelector }
+  const isAll =
+    who.accountId === who.payerId && Object.values(filter).every((each) => each === undefined || each === null) && project !== null
   return isAll ? listAll(db, who.payerId, page) : listFiltered(db, who, filter, page)
 }
 
@@ -194,6 +196,46 @@ export const listTransactionsOf = (
   { type, referenceId }: { type: TransactionType; referenceId: string },
   page: PageRequest,
 ): Promise<Paged<Transaction>> => listFiltered(db, who, { type, referenceId, from: null, before: null }, page)
+
+/** In a project only its own are found. */
+export async function getTransaction(db: Queries, { accountId, payerId }: Payer, id: string): Promise<TransactionDetail> {
+  const row = await sql.findEntry(db, payerId, id, accountId === payerId ? null : accountId)
+  if (!row) throw notFound('Transaction')
+  const [resource, run] = await Promise.all([sql.findResource(db, payerId, row.reference_id), sql.findCausingRun(db, row)])
+  return toDetail(row, { resource, run }, accountId)
+}
+
+/** An account can have any number of resources, an answer has not. */
+const MOST_GROUPS = 1_000
+
+export interface CostDeps {
+  db: Queries
+  now: Date
+  currency: string
+}
+
+export async function getCosts(
+  { db, now, currency }: CostDeps,
+  { accountId, payerId }: Payer,
+  { month = now.toISOString().slice(0, 7), by = 'resource' }: { month?: string; by?: string },
+): Promise<Costs> {
+  const from = new Date(`${month}-01T00:00:00Z`)
+  const before = new Date(from)
+  before.setUTCMonth(before.getUTCMonth() + 1)
+  const projectId = accountId === payerId ? undefined : accountId
+  const filter = { type: null, from, before, kind: 'COST' as const, projectId }
+  const rows = await groupCosts(db, payerId, filter, by)
+  return toCosts({ month, currency }, rows, MOST_GROUPS)
+}
+
+function groupCosts(db: Queries, payerId: string, filter: sql.Filter, by: string): Promise<sql.CostRow[]> {
+  if (by === 'type') return sql.costsByType(db, payerId, filter)
+  if (by === 'project') return sql.costsByProject(db, payerId, filter)
+  if (by === 'resource') return sql.costsByResource(db, payerId, filter)
+  return sql.costsByLabel(db, payerId, filter, by.slice('label:'.length))
+}
+
+export const balancesOf = sql.balancesOf
 
 const INT4_MAX = 2 ** 31 - 1
 

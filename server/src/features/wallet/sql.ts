@@ -1,14 +1,17 @@
 // The wallet of a project is that of its payer, whose ledger names the project. Only lists are asked for by the payer.
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { payerOf } from '../accounts/service.ts'
+import { payerOf, withProjects } from '../accounts/service.ts'
+import { meets } from '../labels/service.ts'
 import type { TransactionType } from './schema.ts'
 
 export type WalletRow = Row<'wallets'>
 
-export type TransactionRow = Row<'wallet_transactions'>
+export interface TransactionRow extends Omit<Row<'wallet_transactions'>, 'price_parts'> {
+  price_parts: { part: string; cents: string }[] | null
+}
 
 export type NewTransaction = Omit<TransactionRow, 'number' | 'balance_after_cents' | 'project_id' | 'project_name'>
 
@@ -50,9 +53,10 @@ const append = (tx: Tx, entry: NewTransaction, change: Sql) =>
   tx.maybe<TransactionRow>(sql`
     with changed as (${change} returning w.account_id, w.transaction_count, w.balance_cents)
     insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type,
-      reference_id, created_at, project_id, project_name)
+      reference_id, created_at, price_parts, project_id, project_name)
     select ${entry.id}, account_id, transaction_count, ${entry.type}, ${entry.amount_cents}::int8, balance_cents,
-      ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz, p.id, p.name
+      ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz,
+      ${entry.price_parts === null ? null : json(entry.price_parts)}::jsonb, p.id, p.name
     from changed left join accounts p on p.id = ${entry.account_id} and p.payer_account_id is not null returning ${allColumns('wallet_transactions')}`)
 
 export type OrderRow = Row<'wallet_adjustments'>
@@ -95,9 +99,16 @@ export interface Filter {
   from: Date | null
   /** Exclusive. */
   before: Date | null
-  referenceId?: string
-  projectId?: string
+  referenceId?: string | undefined
+  /** Null: of none. */
+  projectId?: string | null | undefined
+  kind?: 'COST' | 'PAYMENT' | undefined
+  /** Of what it was paid for. */
+  labelSelector?: string | undefined
 }
+
+/** Money that came in or was reversed; all other types are purchases and their refunds. */
+export const isPayment = sql`type in ('DEPOSIT', 'CREDIT', 'ADJUSTMENT')`
 
 export const countMatching = async (db: Queries, accountId: string, filter: Filter): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from wallet_transactions where ${matching(accountId, filter)}`)).count
@@ -108,12 +119,103 @@ export const listMatching = (db: Queries, accountId: string, filter: Filter, { l
     where ${matching(accountId, filter)} ${after ? sql`and number <= ${before(accountId, after)}` : sql``} order by number desc limit ${limit} offset ${offset}`)
 
 /** Adds only the requested conditions, so that each combination has its own plan. */
-function matching(accountId: string, { type, from, before, referenceId, projectId }: Filter): Sql {
+export function matching(accountId: string, { type, from, before, referenceId, projectId, kind, labelSelector }: Filter): Sql {
   let condition = sql`account_id = ${accountId}`
   if (projectId) condition = sql`${condition} and project_id = ${projectId}`
+  if (projectId === null) condition = sql`${condition} and project_id is null`
+  if (kind) condition = sql`${condition} and ${kind === 'PAYMENT' ? isPayment : sql`not ${isPayment}`}`
+  if (labelSelector !== undefined) condition = sql`${condition} and ${isLabelled(accountId, labelSelector)}`
   if (type) condition = sql`${condition} and type = ${type}`
   if (referenceId) condition = sql`${condition} and reference_id = ${referenceId}`
   if (from) condition = sql`${condition} and created_at >= ${from}`
   if (before) condition = sql`${condition} and created_at < ${before}`
   return condition
 }
+
+/** What is unknown has no labels: a selector such as `!env` selects it. */
+const isLabelled = (accountId: string, labelSelector: string): Sql => sql`
+  coalesce((select bool_or(${meets(sql`r.labels`, labelSelector)}) from charged_resources r
+      where r.id = reference_id and r.account_id in ${withProjects(sql`${accountId}`)}),
+    (select ${meets(sql`n.labels`, labelSelector)} from (select '{}'::jsonb as labels) n))`
+
+export const findEntry = (db: Queries, accountId: string, id: string, projectId: string | null) =>
+  db.maybe<TransactionRow>(sql`
+    select ${allColumns('wallet_transactions')} from wallet_transactions
+    where id = ${id} and account_id = ${accountId} and (${projectId}::text is null or project_id = ${projectId})`)
+
+export interface ResourceRow {
+  name: string
+  labels: Record<string, string>
+  is_deleted: boolean
+}
+
+export const findResource = (db: Queries, accountId: string, id: string) =>
+  db.maybe<ResourceRow>(sql`
+    select name, labels, is_deleted from charged_resources
+    where id = ${id} and account_id in ${withProjects(sql`${accountId}`)} order by is_deleted limit 1`)
+
+export interface CausingRun {
+  id: string
+  label: string
+  status: Row<'workflow_runs'>['status']
+  created_at: Date
+}
+
+/** The action of the same resource that was under way then: there is one at a time. A renewal is of none. */
+export const findCausingRun = (db: Queries, { type, reference_id, created_at }: TransactionRow) =>
+  db.maybe<CausingRun>(sql`
+    select id, label, status, created_at from workflow_runs
+    where subject_id = ${reference_id} and ${!/RENEWAL|ADDON|BANDWIDTH/.test(type)}::boolean
+      and created_at <= ${created_at}::timestamptz + interval '1 second' and (completed_at is null or completed_at >= ${created_at})
+    order by created_at desc limit 1`)
+
+export interface CostRow {
+  /** Null: for the account itself, or without the label. */
+  key: string | null
+  name: string | null
+  resource_type: string | null
+  is_deleted: boolean | null
+  charged: bigint
+  refunded: bigint
+  entries: number
+}
+
+const sums = sql`
+  coalesce(-sum(amount_cents) filter (where amount_cents < 0), 0)::int8 as charged,
+  coalesce(sum(amount_cents) filter (where amount_cents > 0), 0)::int8 as refunded, count(*)::int as entries`
+const nobody = sql`null::text as name, null::text as resource_type, null::boolean as is_deleted`
+
+export const costsByType = (db: Queries, accountId: string, filter: Filter) =>
+  db.many<CostRow>(sql`select type as key, ${nobody}, ${sums} from wallet_transactions where ${matching(accountId, filter)} group by type`)
+
+/** By the name that the project had last. */
+export const costsByProject = (db: Queries, accountId: string, filter: Filter) =>
+  db.many<CostRow>(sql`
+    select project_id as key, (array_agg(project_name order by number desc))[1] as name, null::text as resource_type, null::boolean as is_deleted, ${sums}
+    from wallet_transactions where ${matching(accountId, filter)} group by project_id`)
+
+const byReference = (accountId: string, filter: Filter): Sql => sql`
+  select reference_id, min(reference_type) as resource_type, ${sums} from wallet_transactions where ${matching(accountId, filter)} group by reference_id`
+
+export const costsByResource = (db: Queries, accountId: string, filter: Filter) =>
+  db.many<CostRow>(sql`
+    select p.reference_id as key, r.name, p.resource_type, coalesce(r.is_deleted, true) as is_deleted, p.charged, p.refunded, p.entries
+    from (${byReference(accountId, filter)}) p left join lateral (
+      select name, is_deleted from charged_resources where id = p.reference_id order by is_deleted limit 1) r on true`)
+
+/** Each resource is in the group of the label that it has now, or had last. */
+export const costsByLabel = (db: Queries, accountId: string, filter: Filter, label: string) =>
+  db.many<CostRow>(sql`
+    select r.value as key, ${nobody}, sum(p.charged)::int8 as charged, sum(p.refunded)::int8 as refunded, sum(p.entries)::int as entries
+    from (${byReference(accountId, filter)}) p left join lateral (
+      select labels ->> ${label} as value from charged_resources where id = p.reference_id order by is_deleted limit 1) r on true
+    group by r.value`)
+
+/** The balance at the end of each of these days, of UTC. */
+export const balancesOf = (db: Queries, accountId: string, from: Date, days: number) =>
+  db.many<{ day: string; balance_cents: bigint }>(sql`
+    select to_char(d.until at time zone 'UTC' - interval '1 day', 'YYYY-MM-DD') as day, coalesce(t.balance_after_cents, 0)::int8 as balance_cents
+    from (select ${from}::timestamptz + make_interval(hours => 24 * n) as until from generate_series(1, ${days}::int) n) d
+    left join lateral (select balance_after_cents from wallet_transactions
+      where account_id = ${accountId} and created_at < d.until order by created_at desc, number desc limit 1) t on true
+    order by d.until`)

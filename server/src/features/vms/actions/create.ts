@@ -29,7 +29,7 @@ import { createPortState, pausePorts } from '../../ports/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { requireReplicatedStorage } from '../../storage/service.ts'
 import { balanceOf, charge, refund, requireEnough, toQuote } from '../../wallet/service.ts'
-import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
+import { monthlyPrice, nextRenewal, type PricedSize, priceParts, resolveSize, speedBought } from '../billing/pricing.ts'
 import { requireFewRests } from '../model/address-rests.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
@@ -192,8 +192,10 @@ export async function createVm(
   for (const [index, { id }] of vms.entries())
     shown.push(await recordVmEventAndShow(tx, deps, accountId, id, 'vm.provisioning', { actionId: actionIds[index]! }))
   let balanceAfter = balance
+  const parts = priceParts(numbers, placed.shape.priceCents, addOns)
   for (const { id, name } of vms) {
-    const entry = { type: 'VM_CHARGE', description: `First month of ${name}`, referenceType: 'VM', referenceId: id, currency } as const
+    const description = `First month of ${name}`
+    const entry = { type: 'VM_CHARGE', description, referenceType: 'VM', referenceId: id, parts, currency } as const
     balanceAfter = (await charge(tx, now, accountId, price, entry)).balance_after_cents
   }
   const taken = input.alternatives && { alternative }

@@ -17,7 +17,7 @@ import { ruleForVm } from '../../placement-groups/service.ts'
 import { createPortState, markPortsDirty } from '../../ports/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
-import { nextRenewal, speedBought } from '../billing/pricing.ts'
+import { nextRenewal, renewalParts, speedBought } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction, type StartRun } from '../model/guards.ts'
 import { sealPassword } from '../model/guest-password.ts'
@@ -126,7 +126,8 @@ async function provisionAgain(
   const { currency } = deps.config
   const price = vm.renewal_price_cents
   await requireFunds(tx, now, vm.account_id, price, currency)
-  const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
+  const numbers = await catalogNumbers(tx)
+  const boughtMbps = speedBought(numbers, { planId: vm.plan_id, networkMbps: vm.network_mbps })
   const where = {
     storage: vm.storage,
     ...guestNeed(template),
@@ -152,6 +153,7 @@ async function provisionAgain(
     description: `First month of ${vm.name}`,
     referenceType: 'VM',
     referenceId: vm.id,
+    ...renewalParts(numbers, vm),
     currency,
   })
   return started

@@ -3,6 +3,7 @@ import type { Queries } from '../../../kernel/database/db.ts'
 import { apiError, invalid } from '../../../kernel/errors.ts'
 import { type Cents, prorateDown, prorateUp } from '../../../kernel/money.ts'
 import { catalogNumbers, getDefaultPlan, getPlan, type CatalogNumbers } from '../../catalog/service.ts'
+import type { PricePart } from '../../wallet/service.ts'
 import type { VmDetails, VmSize } from '../model/sql.ts'
 import type { CustomConfig, UpgradeVm } from '../schema.ts'
 
@@ -137,15 +138,30 @@ export interface AddOns {
 export const dailyBackupPrice = (numbers: Numbers, planPrice: Cents): Cents =>
   prorateUp(planPrice, numbers('addon.daily_backup_percent'), 100n)
 
-/** Monthly price of a plan with its add-ons, less that of an IPv4 address for a VM without one; must equal `renewal_price_cents` of the view. */
-export function monthlyPrice(numbers: Numbers, planPrice: Cents, { dailyBackup, network10g, publicIpv4 }: AddOns): Cents {
-  const less = publicIpv4 ? 0n : numbers('price.ipv4')
-  return (
-    (less < planPrice ? planPrice - less : 0n) +
-    (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) +
-    (network10g ? numbers('price.network_10g') : 0n)
-  )
+/** What a month costs, part by part; those of nothing are left out. */
+export function priceParts(numbers: Numbers, planPrice: Cents, { dailyBackup, network10g, publicIpv4 }: AddOns, copies = 0n): PricePart[] {
+  const less = publicIpv4 ? 0n : least(numbers('price.ipv4'), planPrice)
+  const parts: PricePart[] = [
+    { part: 'WITHOUT_IPV4', cents: -less },
+    { part: 'DAILY_BACKUP', cents: dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n },
+    { part: 'NETWORK_10G', cents: network10g ? numbers('price.network_10g') : 0n },
+    { part: 'COPIES', cents: copies },
+  ]
+  return [{ part: 'PLAN', cents: planPrice }, ...parts.filter(({ cents }) => cents !== 0n)]
 }
+
+/** The same of what renews; none of a shelved one, which has another price. */
+export function renewalParts(numbers: Numbers, vm: VmDetails): { parts?: PricePart[] } {
+  if (vm.shelved_at !== null) return {}
+  const addOns = { dailyBackup: vm.daily_backup, network10g: vm.network_10g, publicIpv4: vm.public_ipv4 }
+  const parts = priceParts(numbers, vm.plan_price_cents, addOns, vm.copies_price_cents)
+  return sumOf(parts) === vm.renewal_price_cents ? { parts } : {}
+}
+
+const sumOf = (parts: PricePart[]): Cents => parts.reduce((sum, { cents }) => sum + cents, 0n)
+
+/** Monthly price of a plan with its add-ons, less that of an IPv4 address for a VM without one; must equal `renewal_price_cents` of the view. */
+export const monthlyPrice = (numbers: Numbers, planPrice: Cents, addOns: AddOns): Cents => sumOf(priceParts(numbers, planPrice, addOns))
 
 /** The price difference to a dearer month, prorated per second for the rest of the period and rounded up. */
 export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Cents =>

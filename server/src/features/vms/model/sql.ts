@@ -61,9 +61,13 @@ export const lockVm = async (tx: Tx, accountId: string, id: string): Promise<VmD
 }
 
 /** In a fixed order, so that concurrent requests for the same VMs do not deadlock. */
-export const lockSelectedVms = (tx: Tx, accountId: string, labelSelector: string, limit: number) =>
+export type VmSelection = { ids: string[] } | { labelSelector: string }
+
+export const lockSelectedVms = (tx: Tx, accountId: string, selection: VmSelection, limit: number) =>
   tx.many<Pick<VmRow, 'id' | 'name'>>(sql`
-    select id, name from vms where account_id = ${accountId} ${selectedBy(sql`labels`, labelSelector)} order by id limit ${limit} for update`)
+    select id, name from vms where account_id = ${accountId}
+      ${'ids' in selection ? sql`and id = any(${selection.ids}::text[])` : selectedBy(sql`labels`, selection.labelSelector)}
+    order by id limit ${limit} for update`)
 
 /** Locks the VM's row before reading it, so that the values stay valid until the transaction ends. */
 export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
@@ -177,8 +181,11 @@ export const countRunsOfPayer = (tx: Tx, accountId: string, names: string[]): Pr
 export const queueForPlace = (tx: Tx, accountId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('places ' || ${payerOf(sql`${accountId}::text`)}, 0))`)
 
+/** The ledger goes on naming it. */
 export async function deleteVm(tx: Tx, now: Date, id: string): Promise<void> {
-  await tx.run(sql`delete from vms where id = ${id}`)
+  await tx.run(sql`
+    with gone as (delete from vms where id = ${id} returning id, account_id, name, labels)
+    insert into deleted_resources (id, account_id, type, name, labels) select id, account_id, 'VM', name, labels from gone on conflict do nothing`)
   await recordAddressesOfVm(tx, now, id)
 }
 
