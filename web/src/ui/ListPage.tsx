@@ -3,13 +3,16 @@ import { Button } from '@mantine/core'
 import type { Page as Listed } from '@berth/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { commonMessages } from '../words/words.ts'
+import { commonMessages, labelMessages } from '../words/words.ts'
 import { Empty } from './AsyncState.tsx'
 import { Icon, type IconName } from './Icon.tsx'
 import { LabelFilter } from './Labels.tsx'
+import { ListTools, SortSelect } from './ListTools.tsx'
 import { Card, Page } from './Page.tsx'
 import { PagedTable } from './PagedTable.tsx'
+import { usePaging } from './paging.ts'
 import { RowMenu, type MenuItem } from './RowMenu.tsx'
+import { useSorting } from './sorting.ts'
 import type { Column } from './Table.tsx'
 
 interface Props<Row> {
@@ -25,7 +28,13 @@ interface Props<Row> {
   children?: ReactNode
 }
 
+const FILTERS = ['labels'] as const
+
 export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, hasLabels = true, more, children }: Props<Row>) {
+  const { search } = usePaging()
+  const sorting = useSorting()
+  const isFiltered = search.labels !== undefined
+  const isWhole = of.data?.pagination.totalPages === 1
   const button = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={create.onClick}>
       {create.label}
@@ -37,18 +46,28 @@ export function ListPage<Row extends { id: string }>({ words, icon, create, of, 
       about={words.about}
       actions={
         <>
-          {hasLabels && <LabelFilter />}
           {more}
           {button}
         </>
       }
     >
       <Card flush>
+        {hasLabels && (isFiltered || of.data?.pagination.total !== 0) && (
+          <ListTools filters={FILTERS} tools={isWhole && <SortSelect columns={columns} sorting={sorting} />}>
+            <LabelFilter />
+          </ListTools>
+        )}
         <PagedTable
           of={of}
           caption={words.title}
           columns={columns}
-          empty={<Empty icon={icon} title={words.emptyTitle} about={words.emptyAbout} action={button} />}
+          empty={
+            isFiltered ? (
+              <Empty icon={icon} title={labelMessages.noneTitle} about={labelMessages.noneAbout} />
+            ) : (
+              <Empty icon={icon} title={words.emptyTitle} about={words.emptyAbout} action={button} />
+            )
+          }
         />
       </Card>
       {children}

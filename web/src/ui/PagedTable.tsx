@@ -6,6 +6,7 @@ import { useEffect, type ReactNode } from 'react'
 import { Pager } from './Pager.tsx'
 import type { ListSearch } from './paging.ts'
 import { Loaded } from './AsyncState.tsx'
+import { sortRows, useSorting } from './sorting.ts'
 import { Table, type Column } from './Table.tsx'
 
 interface PagedProps<Row> {
@@ -43,6 +44,21 @@ interface TableProps<Row> extends Omit<PagedProps<Row>, 'children'> {
   columns: Column<Row>[]
 }
 
-export const PagedTable = <Row extends { id: string }>({ caption, columns, ...page }: TableProps<Row>) => (
-  <Paged {...page}>{(rows) => <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} />}</Paged>
-)
+/** A list of one page is sorted here, by columns that have a value; of another one the API has the order. */
+export function PagedTable<Row extends { id: string }>({ caption, columns, ...page }: TableProps<Row>) {
+  const sorting = useSorting()
+  const isWhole = page.of.data?.pagination.totalPages === 1
+  return (
+    <Paged {...page}>
+      {(rows) => (
+        <Table
+          caption={caption}
+          columns={columns}
+          rows={isWhole ? sortRows(rows, columns, sorting.sort) : rows}
+          rowKey={({ id }) => id}
+          sorting={isWhole ? sorting : undefined}
+        />
+      )}
+    </Paged>
+  )
+}

@@ -1,13 +1,32 @@
-/** Spreadsheets execute cells that start like a formula, so those are prefixed with an apostrophe. */
-const cell = (text: string): string => {
-  const safe = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text
-  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+/** A number with a sign and an exponent at most: nothing that a spreadsheet could take for a formula. */
+const NUMBER = /^-?\d+(\.\d+)?$/
+
+/** Spreadsheets execute cells that start like a formula, also after a tab or a line break, so those are prefixed with an apostrophe. */
+export const csvCell = (text: string): string => {
+  const safe = /^[\s]*[=+\-@\t\r\n＝＋－＠]/.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  return /[",;\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-export function saveCsv(fileName: string, head: readonly string[], rows: string[][]): void {
-  const text = [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = Object.assign(document.createElement('a'), { href: url, download: fileName })
-  link.click()
-  URL.revokeObjectURL(url)
+const line = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+/** Kept in parts, so that no text of all rows is built. */
+export class CsvFile {
+  rows = 0
+  readonly #parts: string[]
+
+  constructor(head: readonly string[]) {
+    this.#parts = [line(head)]
+  }
+
+  add(cells: readonly string[]): void {
+    this.#parts.push(line(cells))
+    this.rows++
+  }
+
+  save(fileName: string): void {
+    const url = URL.createObjectURL(new Blob(this.#parts, { type: 'text/csv' }))
+    const link = Object.assign(document.createElement('a'), { href: url, download: fileName })
+    link.click()
+    URL.revokeObjectURL(url)
+  }
 }

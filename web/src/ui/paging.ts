@@ -21,6 +21,20 @@ export interface ListSearch {
   image?: string
   /** A label selector. */
   labels?: string
+  /** What a list is sorted by: a field, with a leading - for descending. */
+  sort?: string
+  /** Part of a name, or an address. */
+  q?: string
+  region?: string
+  plan?: string
+  /** All rows as one list that scrolls. */
+  view?: string
+  month?: string
+  by?: string
+  kind?: string
+  /** What transactions were for. */
+  referenceId?: string
+  projectId?: string
 }
 
 const NUMBERS = ['page', 'limit'] as const
@@ -39,6 +53,16 @@ const TEXTS = [
   'backup',
   'image',
   'labels',
+  'sort',
+  'q',
+  'region',
+  'plan',
+  'view',
+  'month',
+  'by',
+  'kind',
+  'referenceId',
+  'projectId',
 ] as const
 
 /** Parses the known parameters of a URL and ignores the rest. */
@@ -62,5 +86,7 @@ export function usePaging() {
     void navigate({ to: '.', search: (now: ListSearch) => ({ ...now, ...change }), replace: false, resetScroll: false })
   /** Changing a filter resets to the first page. */
   const filter = (change: ListSearch): void => setSearch({ page: undefined, ...change })
-  return { search, setSearch, filter }
+  /** Another tab begins without the filters of this one. */
+  const replaceSearch = (search: ListSearch): void => void navigate({ to: '.', search, resetScroll: false })
+  return { search, setSearch, filter, replaceSearch }
 }

@@ -36,9 +36,16 @@ export default function Addresses() {
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
   const columns: Column<Address>[] = [
-    { head: w.address, cell: ({ address }) => <Copyable text={address} what={w.address} /> },
+    {
+      head: w.address,
+      sort: 'address',
+      value: ({ address }) => address,
+      cell: ({ address }) => <Copyable text={address} what={w.address} />,
+    },
     {
       head: w.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: ({ name, region, labels }) => (
         <div>
@@ -50,6 +57,8 @@ export default function Addresses() {
     },
     {
       head: reverseNameMessages.title,
+      sort: 'reverseName',
+      value: ({ reverseName }) => reverseName,
       truncate: ({ reverseName }) => reverseName ?? reverseNameMessages.none,
       cell: ({ reverseName, reverseNameState, reverseNameReason }) => (
         <ReverseName name={reverseName} state={reverseNameState} reason={reverseNameReason} />
@@ -57,6 +66,8 @@ export default function Addresses() {
     },
     {
       head: w.vm,
+      sort: 'vm',
+      value: ({ vmId }) => vmId && nameOf(vmId),
       truncate: ({ vmId }) => (vmId === null ? w.unassigned : nameOf(vmId)),
       cell: ({ vmId }) =>
         vmId === null ? (
@@ -82,6 +93,8 @@ export default function Addresses() {
     },
     {
       head: w.price,
+      sort: 'price',
+      value: ({ billing }) => Number(billing.priceMonthly),
       right: true,
       cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },

@@ -18,6 +18,8 @@ export default function FirewallList() {
   const columns: Column<Firewall>[] = [
     {
       head: w.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: ({ name, description }) => [name, description].filter(Boolean).join(': '),
       cell: ({ id, name, description, labels }) => (
         <div>
@@ -30,8 +32,14 @@ export default function FirewallList() {
       ),
     },
     { head: w.covers, cell: ({ coversPrivate }) => (coversPrivate ? w.coversAll : w.coversPublic) },
-    { head: w.ruleCount, cell: ({ ruleCount }) => ruleCount, right: true },
-    { head: w.bindingCount, cell: ({ bindingCount }) => bindingCount, right: true },
+    { head: w.ruleCount, sort: 'rules', value: ({ ruleCount }) => ruleCount, cell: ({ ruleCount }) => ruleCount, right: true },
+    {
+      head: w.bindingCount,
+      sort: 'bindings',
+      value: ({ bindingCount }) => bindingCount,
+      cell: ({ bindingCount }) => bindingCount,
+      right: true,
+    },
     { head: w.applied, cell: ({ applied }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? w.appliedYes : w.appliedNo}</Status> },
   ]
   return (

@@ -40,14 +40,28 @@ export default function Images() {
   const columns: Column<Image>[] = [
     {
       head: w.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: (image) => [`${image.name}: ${sourceOf(image, vms)}`, ...labelLines(image.labels)].join('\n'),
       cell: (image) => <Named image={image} source={sourceOf(image, vms)} />,
     },
-    { head: w.kind, cell: ({ kind }) => w.kinds[kind] },
+    { head: w.kind, sort: 'kind', value: ({ kind }) => w.kinds[kind], cell: ({ kind }) => w.kinds[kind] },
     { head: w.status, cell: (image) => <ImageStatus image={image} /> },
     { head: w.size, cell: (image) => <Size image={image} />, right: true },
-    { head: w.price, cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown), right: true },
-    { head: w.created, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
+    {
+      head: w.price,
+      sort: 'price',
+      value: ({ billing }) => billing && Number(billing.priceMonthly),
+      cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown),
+      right: true,
+    },
+    {
+      head: w.created,
+      sort: 'createdAt',
+      value: ({ createdAt }) => createdAt,
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+      right: true,
+    },
     rowActions((image) => {
       const isDeleting = image.status === 'DELETING'
       return [

@@ -24,6 +24,8 @@ export default function Networks() {
   const columns: Column<Network>[] = [
     {
       head: w.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: ({ id, name, labels }) => (
         <div>
@@ -34,14 +36,20 @@ export default function Networks() {
         </div>
       ),
     },
-    { head: w.cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
+    { head: w.cidr, sort: 'cidr', value: ({ cidr }) => cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
     { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonMessages.none}</code> },
-    { head: w.region, cell: ({ region }) => `${region.flag} ${region.name}` },
+    { head: w.region, sort: 'region', value: ({ region }) => region.name, cell: ({ region }) => `${region.flag} ${region.name}` },
     {
       head: w.features,
       cell: ({ enableSnat, enableDhcp }) => [enableSnat && 'SNAT', enableDhcp && 'DHCP'].filter(Boolean).join(', ') || commonMessages.none,
     },
-    { head: w.vms, cell: ({ attachmentCount }) => attachmentCount, right: true },
+    {
+      head: w.vms,
+      sort: 'vms',
+      value: ({ attachmentCount }) => attachmentCount,
+      cell: ({ attachmentCount }) => attachmentCount,
+      right: true,
+    },
     rowActions((network) => [
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
       { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', network }) },

@@ -25,6 +25,8 @@ export default function PlacementGroups() {
   const columns: Column<PlacementGroup>[] = [
     {
       head: commonMessages.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: ({ name, labels }) => (
         <div>
@@ -33,10 +35,15 @@ export default function PlacementGroups() {
         </div>
       ),
     },
-    { head: w.policy, cell: ({ policy }) => w.policies[policy] },
+    { head: w.policy, sort: 'policy', value: ({ policy }) => w.policies[policy], cell: ({ policy }) => w.policies[policy] },
     { head: w.vms, truncate: namesOf, cell: namesOf },
     { head: w.hosts, cell: ({ hostCount }) => hostCount },
-    { head: commonMessages.created, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
+    {
+      head: commonMessages.created,
+      sort: 'createdAt',
+      value: ({ createdAt }) => createdAt,
+      cell: ({ createdAt }) => <Time at={createdAt} as="date" />,
+    },
     rowActions((group) => [
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', group }) },
       { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', group }) },

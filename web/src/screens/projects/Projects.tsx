@@ -30,10 +30,21 @@ export default function Projects() {
   const projects = useQuery(projectsQuery({ page: search.page, limit: search.limit }))
   const within = useQuery(sessionQuery).data?.accounts ?? []
   const columns: Column<Project>[] = [
-    { head: commonMessages.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
-    { head: w.vms, cell: ({ vmCount }) => vmCount },
+    {
+      head: commonMessages.name,
+      sort: 'name',
+      value: ({ name }) => name,
+      truncate: ({ name }) => name,
+      cell: ({ name }) => <strong>{name}</strong>,
+    },
+    { head: w.vms, sort: 'vms', value: ({ vmCount }) => vmCount, cell: ({ vmCount }) => vmCount },
     { head: budgetMessages.budget, cell: ({ budget }) => <BudgetLeft budget={budget} /> },
-    { head: commonMessages.created, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
+    {
+      head: commonMessages.created,
+      sort: 'createdAt',
+      value: ({ createdAt }) => createdAt,
+      cell: ({ createdAt }) => <Time at={createdAt} as="date" />,
+    },
     rowActions((project) => [
       ...(within.some(({ id }) => id === project.id) ? [{ label: w.switchTo, onClick: () => switchAccount(project.id) }] : []),
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', project }) },

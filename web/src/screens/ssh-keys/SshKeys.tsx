@@ -24,6 +24,8 @@ export default function SshKeys() {
   const columns: Column<SshKey>[] = [
     {
       head: commonMessages.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: (key) => (
         <div>
@@ -32,10 +34,15 @@ export default function SshKeys() {
         </div>
       ),
     },
-    { head: w.type, cell: (key) => <code>{key.type}</code> },
+    { head: w.type, sort: 'type', value: ({ type }) => type, cell: (key) => <code>{key.type}</code> },
     { head: w.fingerprint, truncate: ({ fingerprint }) => fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
-    { head: w.vms, cell: (key) => w.vmCount(key.vmCount) },
-    { head: commonMessages.created, cell: (key) => <Time at={key.createdAt} as="date" /> },
+    { head: w.vms, sort: 'vms', value: ({ vmCount }) => vmCount, cell: (key) => w.vmCount(key.vmCount) },
+    {
+      head: commonMessages.created,
+      sort: 'createdAt',
+      value: ({ createdAt }) => createdAt,
+      cell: (key) => <Time at={key.createdAt} as="date" />,
+    },
     rowActions((key) => [
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
       { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', key }) },

@@ -48,6 +48,8 @@ export default function Volumes() {
   const columns: Column<Volume>[] = [
     {
       head: w.name,
+      sort: 'name',
+      value: ({ name }) => name,
       truncate: ({ name, isProtected }) => (isProtected ? `${name}: ${w.isProtected}` : name),
       cell: ({ name, isProtected, labels }) => (
         <div>
@@ -57,9 +59,11 @@ export default function Volumes() {
         </div>
       ),
     },
-    { head: w.size, cell: ({ sizeGiB }) => formatDisk(sizeGiB), right: true },
+    { head: w.size, sort: 'size', value: ({ sizeGiB }) => sizeGiB, cell: ({ sizeGiB }) => formatDisk(sizeGiB), right: true },
     {
       head: w.region,
+      sort: 'region',
+      value: ({ region }) => region.name,
       cell: ({ region, storage }) => (
         <div>
           {region.name}
@@ -67,9 +71,11 @@ export default function Volumes() {
         </div>
       ),
     },
-    { head: w.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    { head: w.status, sort: 'status', value: ({ status }) => status, cell: ({ status }) => <StatusBadge status={status} /> },
     {
       head: w.vm,
+      sort: 'vm',
+      value: ({ vmId }) => vmId && nameOf(vmId),
       truncate: ({ vmId }) => (vmId === null ? w.detached : nameOf(vmId)),
       cell: ({ vmId }) =>
         vmId === null ? (
@@ -84,6 +90,8 @@ export default function Volumes() {
     },
     {
       head: w.price,
+      sort: 'price',
+      value: ({ billing }) => Number(billing.priceMonthly),
       right: true,
       cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },

@@ -31,6 +31,8 @@ export default function WebhookList() {
   const columns: Column<Webhook>[] = [
     {
       head: w.url,
+      sort: 'url',
+      value: ({ url }) => url,
       truncate: ({ url, description }) => [url, description].filter(Boolean).join(': '),
       cell: ({ id, url, description }) => (
         <div>
@@ -45,6 +47,8 @@ export default function WebhookList() {
     { head: w.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
     {
       head: w.lastSuccess,
+      sort: 'lastSuccess',
+      value: ({ lastSuccessAt }) => lastSuccessAt,
       cell: ({ lastSuccessAt }) => (lastSuccessAt ? <Time at={lastSuccessAt} as="ago" /> : commonMessages.never),
       right: true,
     },
