@@ -35,6 +35,19 @@ async function copyVm(databaseUrl: string, vmId: string): Promise<void> {
   await db.close()
 }
 
+/** As if the month were over. */
+async function invoicePage(databaseUrl: string): Promise<string> {
+  const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+  await db.run(sql`
+    insert into invoices (id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents,
+      closing_cents, seller, customer, issued_at)
+    select 'cinvoice01', account_id, 1, '2026-10-01', 1, transaction_count, 'USD', 0, 10000 - balance_cents, 10000, balance_cents,
+      '{"name": "Berth", "address": ["Harbour 1"], "tax": ""}', '{"name": "Owner", "email": "owner@example.com"}', now()
+    from wallets where transaction_count > 0`)
+  await db.close()
+  return '/wallet/invoices/cinvoice01'
+}
+
 /** Ids of what only operators see. */
 async function operatorPages(databaseUrl: string, { ticketId }: SeededAccount): Promise<string[]> {
   const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
@@ -76,6 +89,7 @@ describe('every screen', async () => {
   const inside = [
     ...CUSTOMER_LISTS,
     ...pagesOf(seeded),
+    await invoicePage(product.databaseUrl),
     ...OPERATOR_LISTS,
     ...(await operatorPages(product.databaseUrl, seeded)),
     '/no-such-page',

@@ -29,6 +29,9 @@ const LISTS = [
   '/firewalls',
   '/bandwidth',
   '/wallet',
+  '/wallet?tab=costs',
+  '/wallet?tab=transactions',
+  '/wallet?tab=invoices',
   '/alerts',
   '/webhooks',
   '/events',
@@ -67,13 +70,14 @@ export const OUTSIDE = [
 ]
 export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/settings?tab=${tab}`)]
 
-export const pagesOf = ({ vmId, networkId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
+export const pagesOf = ({ vmId, networkId, firewallId, webhookId, ticketId, transactionId }: SeededAccount): string[] => [
   ...VM_TABS.map((tab) => `/vms/${vmId}?tab=${tab}`),
   `/vms/${vmId}/console`,
   `/networks/${networkId}`,
   `/firewalls/${firewallId}`,
   `/webhooks/${webhookId}`,
   `/tickets/${ticketId}`,
+  `/wallet/transactions/${transactionId}`,
 ]
 
 /** A visit of every screen reaches the limit of requests per minute; the client waits until it is over. */

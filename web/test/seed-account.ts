@@ -9,6 +9,8 @@ export interface SeededAccount {
   firewallId: string
   webhookId: string
   ticketId: string
+  /** The charge of the first VM. */
+  transactionId: string
 }
 
 type Naming = (what: string) => string
@@ -56,7 +58,8 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   await berth.waitForAction({ vmId, actionId })
   await berth.waitForAction(await berth.vms.stop(second!.vmId))
   const ticket = await berth.tickets.create({ subject: name('a question'), body: `${name('hello')}\n${name('how are you')}` })
-  return { vmId, networkId: network.id, firewallId, webhookId: webhook.id, ticketId: ticket.id }
+  const [charge] = (await berth.wallet.transactions({ type: 'VM_CHARGE', referenceId: vmId }).page()).items
+  return { vmId, networkId: network.id, firewallId, webhookId: webhook.id, ticketId: ticket.id, transactionId: charge!.id }
 }
 
 async function seedVolumes(berth: Berth, name: Naming, regionId: string, vmId: string): Promise<void> {

@@ -30,10 +30,31 @@ export const depositsQuery = queryOptions({
   queryFn: ({ signal }) => berth.deposits.list({ limit: 10 }, { signal }).page(),
 })
 
-export const invoicesQuery = queryOptions({
-  queryKey: ['wallet', 'invoices'],
-  queryFn: ({ signal }) => berth.invoices.list({ limit: 24 }, { signal }).page(),
+export const transactionQuery = (id: string) =>
+  queryOptions({ queryKey: ['wallet', 'transactions', 'one', id], queryFn: ({ signal }) => berth.wallet.transaction(id, { signal }) })
+
+export const costsQuery = (query: Query<'getWalletCosts'>) =>
+  queryOptions({
+    queryKey: ['wallet', 'costs', query],
+    queryFn: ({ signal }) => berth.wallet.costs(query, { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+export const timelineQuery = queryOptions({
+  queryKey: ['wallet', 'timeline'],
+  queryFn: ({ signal }) => berth.wallet.timeline({ days: 90 }, { signal }),
+  refetchInterval: 60_000,
 })
+
+export const invoicesQuery = (query: Query<'listInvoices'>) =>
+  queryOptions({
+    queryKey: ['wallet', 'invoices', query],
+    queryFn: ({ signal }) => berth.invoices.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const invoiceQuery = (id: string) =>
+  queryOptions({ queryKey: ['wallet', 'invoices', 'one', id], queryFn: ({ signal }) => berth.invoices.get(id, { signal }) })
 
 export const auditQuery = (query: Query<'listAuditLog'>) =>
   queryOptions({

@@ -31,7 +31,7 @@ export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
   if (!wallet) return null
   const renewals = forecast(items, wallet).slice(0, 10)
   const columns: Column<Renewal>[] = [
-    { head: w.resource, truncate: ({ item }) => item.name, cell: ({ item }) => `${w.kinds[item.kind]} ${item.name}` },
+    { head: w.resource, grow: true, truncate: ({ item }) => item.name, cell: ({ item }) => `${w.kinds[item.kind]} ${item.name}` },
     { head: w.renews, cell: ({ item }) => <Time at={item.billing.nextRenewalAt} as="date" /> },
     { head: w.price, right: true, cell: ({ item }) => formatMoney(item.billing.priceMonthly, wallet.currency) },
     { head: w.projectedBalance, right: true, cell: ({ balance }) => <Left balance={balance} currency={wallet.currency} /> },

@@ -1,46 +1,45 @@
-import { Button } from '@mantine/core'
 import type { InvoiceSummary } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { berth } from '../../api/berth.ts'
-import { useWrite } from '../../api/client.ts'
+import { Link } from '@tanstack/react-router'
 import { invoicesQuery } from '../../queries/account.ts'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/AsyncState.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
-import { commonMessages, walletMessages as w } from '../../words/words.ts'
+import { PagedTable } from '../../ui/PagedTable.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { walletMessages as w } from '../../words/words.ts'
+import { formatMonth } from './months.ts'
+
+const COLUMNS: Column<InvoiceSummary>[] = [
+  {
+    head: w.number,
+    cell: ({ id, number }) => (
+      <Link to="/wallet/invoices/$invoiceId" params={{ invoiceId: id }}>
+        {number}
+      </Link>
+    ),
+  },
+  { head: w.month, cell: ({ month }) => formatMonth(month) },
+  { head: w.date, cell: ({ issuedAt }) => <Time at={issuedAt} as="date" /> },
+  { head: w.invoice.opening, right: true, cell: ({ openingBalance, currency }) => formatMoney(openingBalance, currency) },
+  { head: w.invoice.paid, right: true, cell: ({ paid, currency }) => formatMoney(paid, currency) },
+  { head: w.charged, right: true, cell: ({ charged, currency }) => <strong>{formatMoney(charged, currency)}</strong> },
+  { head: w.invoice.closing, right: true, cell: ({ closingBalance, currency }) => formatMoney(closingBalance, currency) },
+]
 
 export function Invoices() {
-  const invoices = useQuery(invoicesQuery)
-  const open = useWrite((id: string) => berth.invoices.get(id), { onDone: ({ pageUrl }) => location.assign(pageUrl) })
-  const columns: Column<InvoiceSummary>[] = [
-    { head: w.month, cell: ({ month }) => <strong>{month}</strong> },
-    { head: w.number, cell: ({ number }) => <code>{number}</code> },
-    { head: w.charged, right: true, cell: ({ charged, currency }) => formatMoney(charged, currency) },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      right: true,
-      cell: ({ id, number }) => (
-        <Button variant="default" size="xs" aria-label={w.openOf(number)} onClick={() => open.mutate(id)}>
-          {w.open}
-        </Button>
-      ),
-    },
-  ]
+  const { search } = usePaging()
+  const invoices = useQuery(invoicesQuery({ page: search.page, limit: search.limit }))
   return (
     <Card flush title={w.invoices}>
-      <Loaded of={invoices} lines={2}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="muted" style={{ padding: '18px 20px' }}>
-              {w.noInvoices}
-            </p>
-          ) : (
-            <Table caption={w.invoices} columns={columns} rows={items} rowKey={({ id }) => id} />
-          )
-        }
-      </Loaded>
+      <PagedTable
+        of={invoices}
+        caption={w.invoices}
+        columns={COLUMNS}
+        empty={<Empty icon="wallet" title={w.invoices} about={w.noInvoices} />}
+      />
     </Card>
   )
 }
