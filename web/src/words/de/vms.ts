@@ -78,7 +78,7 @@ export const vmsMessages: Translated<typeof en> = {
     costs: 'Kosten',
     DELETE: 'Löschen',
   },
-  csvFile: 'vms.csv',
+  csvFile: 'vm-liste.csv',
   address: 'IP-Adresse',
   noAddress: 'Nicht zugewiesen',
   protectedVm: 'Löschschutz',
