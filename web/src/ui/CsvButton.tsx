@@ -37,12 +37,13 @@ export function CsvButton<Row>({ fileName, columns, rows }: Props<Row>) {
     file.save(fileName)
   })
   const isBusy = download.isPending
+  const progress = w.csvRows(formatNumber(count))
   return (
-    <Button variant="default" leftSection={<Icon name="down" size={16} />} disabled={isBusy} onClick={() => download.mutate()}>
-      {isBusy ? w.csvRows(formatNumber(count)) : w.csv}
-      <span role="status" className="hidden">
-        {isBusy ? w.csvRows(formatNumber(count)) : ''}
-      </span>
-    </Button>
+    <>
+      <Button variant="default" leftSection={<Icon name="down" size={16} />} disabled={isBusy} onClick={() => download.mutate()}>
+        {isBusy ? progress : w.csv}
+      </Button>
+      <output className="hidden">{isBusy ? progress : ''}</output>
+    </>
   )
 }

@@ -20,7 +20,7 @@ export function ListTools({ children, filters, tools }: Props) {
   const { search, filter } = usePaging()
   const isFiltered = filters.some((name) => search[name] !== undefined)
   return (
-    <div className={css['tools']} role="group" aria-label={w.filters}>
+    <div className={css['tools']}>
       <div className={css['filters']}>
         {children}
         {isFiltered && (

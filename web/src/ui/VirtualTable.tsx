@@ -2,7 +2,7 @@
 // many there are and the number of each; the region scrolls by arrow keys, Page Up, Page Down, Home and End.
 import type { Page } from '@berth/sdk'
 import { useQueries, type UseQueryOptions } from '@tanstack/react-query'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react'
 import { listMessages as w } from '../words/words.ts'
 import { BodyRow, HeadRow, type Column, type TableParts } from './Table.tsx'
 import css from './table.module.css'
@@ -23,7 +23,7 @@ interface Props<Row> extends TableParts {
 }
 
 export function VirtualTable<Row>({ caption, columns, total, pageQuery, rowKey, nameOf, onRows, sorting, selection }: Props<Row>) {
-  const box = useRef<HTMLDivElement>(null)
+  const box = useRef<HTMLElement>(null)
   const [scrolled, setScrolled] = useState({ scrollTop: 0, height: 800 })
   const view = windowOf({ ...scrolled, rowHeight: ROW_HEIGHT, total })
   const pages = pagesOf(view, VIRTUAL_PAGE)
@@ -47,11 +47,11 @@ export function VirtualTable<Row>({ caption, columns, total, pageQuery, rowKey, 
   }, [])
   const width = columns.length + (selection ? 1 : 0)
   return (
-    <div
+    <section
       ref={box}
       className={css['virtual']}
-      role="region"
       aria-label={w.scrolls(caption)}
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls by keys
       tabIndex={0}
       onScroll={({ currentTarget }) => setScrolled({ scrollTop: currentTarget.scrollTop, height: currentTarget.clientHeight })}
     >
@@ -83,14 +83,14 @@ export function VirtualTable<Row>({ caption, columns, total, pageQuery, rowKey, 
           <Spacer rows={total - view.end} width={width} />
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
 
 const Spacer = ({ rows, width }: { rows: number; width: number }) =>
   rows <= 0 ? null : (
     <tr aria-hidden="true" style={{ height: rows * ROW_HEIGHT }} className={css['spacer']}>
-      <td colSpan={width} />
+      <td colSpan={width} aria-hidden="true" />
     </tr>
   )
 
@@ -103,7 +103,7 @@ const Waiting = ({ index, width }: { index: number; width: number }) => (
 )
 
 /** A row that has the focus and is scrolled out of view hands it to the region, so that the keys go on working. */
-function useKeptFocus(box: React.RefObject<HTMLDivElement | null>, first: number): void {
+function useKeptFocus(box: RefObject<HTMLElement | null>, first: number): void {
   const hadFocus = useRef(false)
   useLayoutEffect(() => {
     if (hadFocus.current && document.activeElement === document.body) box.current?.focus({ preventScroll: true })

@@ -62,10 +62,10 @@ export function SelectionBar({ selection, onAction }: { selection: Selection; on
   const isTooMany = count > MOST
   return (
     <div className={css['selection']} role="toolbar" aria-label={listMessages.actionsOfSelection}>
-      <span role="status" className="numbers">
+      <output className="numbers">
         {listMessages.selected(count)}
         {isTooMany && `. ${listMessages.tooMany(MOST)}`}
-      </span>
+      </output>
       {ACTIONS.map((action) => (
         <Button
           key={action}

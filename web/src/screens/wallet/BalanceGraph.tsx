@@ -57,5 +57,5 @@ export default function BalanceGraph({ timeline }: { timeline: WalletTimeline })
   const money = (value: number): string => formatMoney(value, currency)
   const last = Number(timeline.upcoming.at(-1)?.balance ?? timeline.balance)
   const text = w.described(money(Math.min(...balances)), money(Math.max(...balances)), money(Number(timeline.balance)), money(last))
-  return <figure ref={container} className={css['plot']} role="img" aria-label={text} />
+  return <figure ref={container} className={css['plot']} aria-label={text} />
 }

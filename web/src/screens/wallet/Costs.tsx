@@ -2,6 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import type { Costs as CostsOfMonth } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { costsQuery } from '../../queries/account.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
@@ -21,7 +22,7 @@ const w = walletMessages.costs
 
 export function Costs() {
   const { search, filter } = usePaging()
-  const now = new Date()
+  const [now] = useState(() => new Date())
   const month = isMonth(search.month) ? search.month : monthOf(now)
   const by = groupingOf(search.by)
   const costs = useQuery(costsQuery({ month, by }))
@@ -136,8 +137,11 @@ function columnsOf({ groups, currency }: CostsOfMonth, by: string, month: string
 }
 
 const Share = ({ name, share }: { name: string; share: number }) => (
-  <span className={css['share']} role="img" aria-label={w.shareOf(name, `${Math.round(share)} %`)}>
-    <span style={{ width: `${share}%` }} />
+  <span>
+    <span className={css['share']} aria-hidden="true">
+      <span style={{ width: `${share}%` }} />
+    </span>
+    <span className="hidden">{w.shareOf(name, `${Math.round(share)} %`)}</span>
   </span>
 )
 

@@ -6,7 +6,6 @@ export const listMessages: Translated<typeof en> = {
   csv: 'CSV herunterladen',
   csvRows: (count) => `${count} Zeilen …`,
   csvCut: (most) => `Die Datei enthält die ersten ${most} Zeilen. Filtern Sie die Liste für die übrigen.`,
-  filters: 'Filter',
   clearFilters: 'Filter löschen',
   search: 'Nach Name oder Adresse suchen',
   searchHint: 'Name oder Adresse',

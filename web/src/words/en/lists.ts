@@ -3,7 +3,6 @@ export const listMessages = {
   csv: 'Download CSV',
   csvRows: (count: string) => `${count} rows …`,
   csvCut: (most: string) => `The file has the first ${most} rows. Filter the list for the others.`,
-  filters: 'Filters',
   clearFilters: 'Clear filters',
   search: 'Search by name or address',
   searchHint: 'Name or address',
