@@ -128,7 +128,7 @@ describe('lists and money', async () => {
       insert into vms
       select copy.* from vms v, generate_series(1, ${MANY}::int) n,
         jsonb_populate_record(v, jsonb_build_object('id', 'c0000000' || lpad(n::text, 16, '0'), 'uuid', gen_random_uuid(), 'status', 'UNMANAGED',
-          'name', 'many-' || lpad(n::text, 5, '0'), 'hostname', 'many-' || n, 'ip_address', null, 'ipv6_address', null, 'ipv6_prefix', null,
+          'name', 'many-' || lpad(n::text, 5, '0'), 'hostname', 'many-' || n, 'ip_address', '10.200.0.0'::inet + n, 'ipv6_address', null, 'ipv6_prefix', null,
           'mac', null)) copy
       where v.id = ${webId}`)
     await db.close()

@@ -1,18 +1,11 @@
-// Actions for all VMs that the list is filtered by their labels, or for those that are selected.
+// Actions for all VMs that the list is filtered by their labels.
 import { Button, Menu } from '@mantine/core'
 import { useRef, useState } from 'react'
-import { Icon } from '../../ui/Icon.tsx'
-import type { Selection } from '../../ui/selection.ts'
-import { listMessages, vmsMessages } from '../../words/words.ts'
-import { BulkDialog, type BulkAction } from './BulkDialog.tsx'
-import css from './vms.module.css'
+import { vmsMessages } from '../../words/words.ts'
+import { BULK_ACTIONS, type BulkAction } from './bulk.ts'
+import { BulkDialog } from './BulkDialog.tsx'
 
 const w = vmsMessages.bulk
-
-const ACTIONS: BulkAction[] = ['START', 'STOP', 'RESTART', 'SNAPSHOT', 'DELETE']
-
-/** What the API takes at once. */
-const MOST = 100
 
 export function BulkActions({ labelSelector }: { labelSelector: string }) {
   const target = useRef<HTMLButtonElement>(null)
@@ -26,7 +19,7 @@ export function BulkActions({ labelSelector }: { labelSelector: string }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {ACTIONS.map((each) => (
+          {BULK_ACTIONS.map((each) => (
             <Menu.Item
               key={each}
               color={each === 'DELETE' ? 'red' : undefined}
@@ -50,38 +43,5 @@ export function BulkActions({ labelSelector }: { labelSelector: string }) {
         />
       )}
     </>
-  )
-}
-
-const ICONS = { START: 'play', STOP: 'stop', RESTART: 'restart', SNAPSHOT: 'camera', DELETE: 'trash' } as const
-
-/** Above the list while something is selected. */
-export function SelectionBar({ selection, onAction }: { selection: Selection; onAction: (action: BulkAction) => void }) {
-  const count = selection.ids.size
-  if (count === 0) return null
-  const isTooMany = count > MOST
-  return (
-    <div className={css['selection']} role="toolbar" aria-label={listMessages.actionsOfSelection}>
-      <output className="numbers">
-        {listMessages.selected(count)}
-        {isTooMany && `. ${listMessages.tooMany(MOST)}`}
-      </output>
-      {ACTIONS.map((action) => (
-        <Button
-          key={action}
-          size="xs"
-          variant="default"
-          color={action === 'DELETE' ? 'red' : undefined}
-          leftSection={<Icon name={ICONS[action]} size={14} />}
-          disabled={isTooMany}
-          onClick={() => onAction(action)}
-        >
-          {w.submit[action]}
-        </Button>
-      ))}
-      <Button size="xs" variant="subtle" onClick={selection.clear}>
-        {listMessages.clearSelection}
-      </Button>
-    </div>
   )
 }

@@ -12,15 +12,12 @@ import { formatMoney } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { vmsMessages } from '../../words/words.ts'
+import type { BulkAction, BulkTarget } from './bulk.ts'
 
 const w = vmsMessages.bulk
 
 type Order = Body<'startBulkAction'>
-export type BulkAction = Order['action']
 type Quoted = BulkActionQuote['vms'][number]
-
-/** The VMs with these labels, or these. */
-export type BulkTarget = { labelSelector: string } | { vmIds: string[] }
 
 interface Props {
   action: BulkAction

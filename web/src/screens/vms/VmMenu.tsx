@@ -2,7 +2,7 @@ import type { VmListItem } from '@berth/sdk'
 import { useNavigate } from '@tanstack/react-router'
 import { RowMenu, type MenuItem } from '../../ui/RowMenu.tsx'
 import { commonMessages, vmsMessages as w } from '../../words/words.ts'
-import type { BulkAction } from './BulkDialog.tsx'
+import type { BulkAction } from './bulk.ts'
 
 export type VmAction = BulkAction | 'LABELS' | 'RENAME'
 

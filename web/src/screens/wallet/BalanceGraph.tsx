@@ -4,13 +4,14 @@ import type { WalletTimeline } from '@berth/sdk'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { formatMoney } from '../../ui/format.ts'
+import { formatMoney, formatTick } from '../../ui/format.ts'
 import { walletMessages } from '../../words/words.ts'
 import { toSeries } from './balance-series.ts'
 import css from './wallet.module.css'
 
 const w = walletMessages.graph
 const HEIGHT = 220
+const DAY_S = 86_400
 
 export default function BalanceGraph({ timeline }: { timeline: WalletTimeline }) {
   const container = useRef<HTMLDivElement>(null)
@@ -36,7 +37,10 @@ export default function BalanceGraph({ timeline }: { timeline: WalletTimeline })
         cursor: { y: false },
         tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
         scales: { y: { range: (_, least, most) => [Math.min(0, least * 1.1), Math.max(most * 1.1, 1)] } },
-        axes: [axis, { ...axis, size: 74, values: (_, ticks) => ticks.map((tick) => formatMoney(tick, currency)) }],
+        axes: [
+          { ...axis, values: (_, ticks) => ticks.map((tick) => formatTick(tick, DAY_S)) },
+          { ...axis, size: 74, values: (_, ticks) => ticks.map((tick) => formatMoney(tick, currency)) },
+        ],
         series: [
           {},
           { label: w.past, stroke: own, width: 1.8, fill: `${own}1c`, paths: steps, points: { show: false } },
