@@ -59,15 +59,13 @@ export function Transactions({ currency }: { currency: string }) {
         <FilterSelect name="kind" label={w.kind} all={w.allKinds} choices={Object.entries(w.kindNames)} />
         <TextInput
           type="date"
-          aria-label={w.from}
-          title={w.from}
+          label={w.from}
           value={search.dateFrom ?? ''}
           onChange={(event) => filter({ dateFrom: event.currentTarget.value || undefined })}
         />
         <TextInput
           type="date"
-          aria-label={w.to}
-          title={w.to}
+          label={w.to}
           value={search.dateTo ?? ''}
           onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
         />

@@ -47,7 +47,7 @@ export const walletMessages: Translated<typeof en> = {
     csvFile: 'kosten.csv',
   },
   kind: 'Kosten und Zahlungen',
-  allKinds: 'Kosten und Zahlungen',
+  allKinds: 'Alle Vorgänge',
   kindNames: { COST: 'Kosten', PAYMENT: 'Zahlungen' },
   allTypes: 'Alle Arten',
   only: (name) => `Nur ${name}`,

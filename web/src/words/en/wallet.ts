@@ -44,7 +44,7 @@ export const walletMessages = {
     csvFile: 'costs.csv',
   },
   kind: 'Costs and payments',
-  allKinds: 'Costs and payments',
+  allKinds: 'All kinds',
   kindNames: { COST: 'Costs', PAYMENT: 'Payments' },
   allTypes: 'All types',
   only: (name: string) => `Only ${name}`,
