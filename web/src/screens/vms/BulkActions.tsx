@@ -3,11 +3,11 @@ import { Button, Menu } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { vmsMessages } from '../../words/words.ts'
 import { BULK_ACTIONS, type BulkAction } from './bulk.ts'
-import { BulkDialog } from './BulkDialog.tsx'
+import BulkDialog from './BulkDialog.tsx'
 
 const w = vmsMessages.bulk
 
-export function BulkActions({ labelSelector }: { labelSelector: string }) {
+export default function BulkActions({ labelSelector }: { labelSelector: string }) {
   const target = useRef<HTMLButtonElement>(null)
   const [action, setAction] = useState<BulkAction | null>(null)
   return (

@@ -29,7 +29,7 @@ interface Props {
   onDone?: () => void
 }
 
-export function BulkDialog({ action, target, title, confirm, onClose, onDone }: Props) {
+export default function BulkDialog({ action, target, title, confirm, onClose, onDone }: Props) {
   const [name, setName] = useState('')
   const isSnapshot = action === 'SNAPSHOT'
   const order: Order = { action, ...target, ...(name && { name }) }

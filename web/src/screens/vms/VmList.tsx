@@ -12,12 +12,14 @@ import { ColumnChooser, useColumns, type Chooser } from '../../ui/ColumnChooser.
 import { CsvButton } from '../../ui/CsvButton.tsx'
 import { formatNumber } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { LabelsDialog } from '../../ui/Labels.tsx'
 import { later } from '../../ui/later/later.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { ListTools, SortSelect } from '../../ui/ListTools.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
+import { RenameDialog } from '../../ui/Rename.tsx'
 import { useSelection, type Selection } from '../../ui/selection.ts'
 import { useSorting } from '../../ui/sorting.ts'
 import { Table } from '../../ui/Table.tsx'
@@ -30,10 +32,8 @@ import { useRecentLoad } from './VmLoad.tsx'
 import type { VmAction } from './VmMenu.tsx'
 import css from './vms.module.css'
 
-const BulkActions = later(() => import('./BulkActions.tsx').then((part) => ({ default: part.BulkActions })))
-const BulkDialog = later(() => import('./BulkDialog.tsx').then((part) => ({ default: part.BulkDialog })))
-const LabelsDialog = later(() => import('../../ui/Labels.tsx').then((part) => ({ default: part.LabelsDialog })))
-const RenameDialog = later(() => import('../../ui/Rename.tsx').then((part) => ({ default: part.RenameDialog })))
+const BulkActions = later(() => import('./BulkActions.tsx'))
+const BulkDialog = later(() => import('./BulkDialog.tsx'))
 
 type VmSort = NonNullable<Query<'listVms'>['sort']>
 
