@@ -30,3 +30,9 @@ export class CsvFile {
     URL.revokeObjectURL(url)
   }
 }
+
+export function saveCsv(fileName: string, head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const file = new CsvFile(head)
+  for (const row of rows) file.add(row)
+  file.save(fileName)
+}

@@ -13,7 +13,7 @@ export interface ListSearch {
   personId?: string
   tab?: string
   range?: string
-  /** Of a console, or of the map of networks. */
+  /** Of a console, of the map of networks, or of transactions. */
   kind?: string
   /** A backup of a VM. */
   vm?: string
@@ -31,7 +31,6 @@ export interface ListSearch {
   view?: string
   month?: string
   by?: string
-  kind?: string
   /** What transactions were for. */
   referenceId?: string
   projectId?: string
@@ -48,7 +47,6 @@ const TEXTS = [
   'personId',
   'tab',
   'range',
-  'kind',
   'vm',
   'backup',
   'image',
