@@ -11,6 +11,10 @@ const w = vmMessages.console
 const SMALLEST = 9
 const LARGEST = 24
 
+/** As the keys are called in the language of the dashboard. */
+const nameOf = (combination: string): string =>
+  combination.replace(/Ctrl|Del|SysRq|Escape/g, (part) => w.keyParts[part as keyof typeof w.keyParts])
+
 interface Props {
   kind: ConsoleKind
   vmId: string
@@ -63,7 +67,7 @@ export function ConsoleTools({ kind, vmId, screen, frame, isWindow, fontSize, on
               onClick={() => press(each)}
               rightSection={w.keyHints[each] && <span className="muted">{w.keyHints[each]}</span>}
             >
-              {w.keyNames(each)}
+              {nameOf(each)}
             </Menu.Item>
           ))}
         </Menu.Dropdown>

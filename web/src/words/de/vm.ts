@@ -417,7 +417,7 @@ export const vmMessages: Translated<typeof en> = {
     leave: 'Mit Strg+Umschalt+Esc verlassen Sie die Konsole.',
     label: (name) => `Konsole von ${name}`,
     keys: 'Tasten senden',
-    keyNames: (keys) => keys.replace('Ctrl', 'Strg').replace('Del', 'Entf').replace('SysRq', 'S-Abf').replace('Escape', 'Esc'),
+    keyParts: { Ctrl: 'Strg', Del: 'Entf', SysRq: 'S-Abf', Escape: 'Esc' },
     keyHints: {
       'Alt+SysRq+S': 'Datenträger synchronisieren',
       'Alt+SysRq+U': 'nur lesbar einhängen',

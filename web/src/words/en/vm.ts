@@ -408,7 +408,7 @@ export const vmMessages = {
     leave: 'Press Ctrl+Shift+Escape to leave the console.',
     label: (name: string) => `Console of ${name}`,
     keys: 'Send keys',
-    keyNames: (keys: string) => keys,
+    keyParts: { Ctrl: 'Ctrl', Del: 'Del', SysRq: 'SysRq', Escape: 'Escape' },
     keyHints: {
       'Alt+SysRq+S': 'sync disks',
       'Alt+SysRq+U': 'remount read-only',

@@ -21,7 +21,7 @@ const GLOBE =
   'M10 1a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM1 10h18M10 1c2.500 2.500 3.800 5.600 3.800 9s-1.300 6.500-3.800 9c-2.500-2.500-3.800-5.600-3.800-9s1.300-6.500 3.800-9Z'
 
 export const InternetNode = ({ rect: { x, y, width, height }, unassigned }: { rect: Rect; unassigned: string[] }) => (
-  <MapLink to="/addresses" className={css['internet']} aria-label={w.internetAbout(unassigned.length)}>
+  <MapLink to="/addresses" className={css['internet']}>
     <rect x={x} y={y} width={width} height={height} rx={height / 2} />
     <path d={GLOBE} transform={`translate(${x + 22} ${y + 16})`} />
     <text x={x + 54} y={y + (unassigned.length > 0 ? 23 : 31)} className={css['name']}>
@@ -42,8 +42,9 @@ export function BoxNode({ box, onToggle }: { box: Box; onToggle: () => void }) {
   const room = Math.floor((width - 130) / 8)
   const head = (
     <>
-      <title>{name}</title>
-      <rect className={css['head']} x={x} y={y} width={width - 96} height={60} rx={12} />
+      <rect className={css['head']} x={x} y={y} width={width - 96} height={60} rx={12}>
+        <title>{name}</title>
+      </rect>
       <text x={x + 16} y={y + 26} className={css['name']}>
         {short(name, room)}
       </text>
@@ -56,13 +57,11 @@ export function BoxNode({ box, onToggle }: { box: Box; onToggle: () => void }) {
     <g className={css['box']} data-loose={box.id === LOOSE}>
       <rect className={css['frameRect']} x={x} y={y} width={width} height={height} rx={14} />
       {network ? (
-        <MapLink to="/networks/$networkId" params={{ networkId: network.id }} aria-label={w.networkOf(network.name, network.cidr, count)}>
+        <MapLink to="/networks/$networkId" params={{ networkId: network.id }}>
           {head}
         </MapLink>
       ) : (
-        <MapLink to="/vms" aria-label={`${name}: ${w.vms(count)}`}>
-          {head}
-        </MapLink>
+        <MapLink to="/vms">{head}</MapLink>
       )}
       {count > 0 && (
         <foreignObject x={x + width - 96} y={y + 10} width={88} height={36}>
@@ -70,7 +69,7 @@ export function BoxNode({ box, onToggle }: { box: Box; onToggle: () => void }) {
             type="button"
             className={css['toggle']}
             aria-expanded={!isCollapsed}
-            aria-label={isCollapsed ? w.expand(name) : w.collapse(name)}
+            aria-label={`${w.vms(count)}: ${isCollapsed ? w.expand(name) : w.collapse(name)}`}
             onClick={onToggle}
           >
             {w.vms(count)}
@@ -98,18 +97,15 @@ export const statusOf = ({ status }: MapVm): string => (status === 'SHELVED' ? v
 function TileNode({ tile }: { tile: Tile }) {
   const { x, y, width, height, vm, ipAddress, firewalls } = tile
   const addresses = [ipAddress, vm.publicAddress, ...vm.floating].filter((each) => each !== null)
-  const status = statusOf(vm)
   return (
     <g className={css['tile']}>
-      <MapLink
-        to="/vms/$vmId"
-        params={{ vmId: vm.id }}
-        search={{ tab: 'networking' }}
-        aria-label={`${vm.name}, ${status}, ${addresses.join(', ')}`}
-      >
-        <title>{vm.name}</title>
-        <rect className={css['tileRect']} x={x} y={y} width={width} height={height} rx={9} />
-        <circle cx={x + 16} cy={y + 19} r={4.5} data-tone={toneOf(vm.status)} />
+      <MapLink to="/vms/$vmId" params={{ vmId: vm.id }} search={{ tab: 'networking' }}>
+        <rect className={css['tileRect']} x={x} y={y} width={width} height={height} rx={9}>
+          <title>{vm.name}</title>
+        </rect>
+        <circle cx={x + 16} cy={y + 19} r={4.5} data-tone={toneOf(vm.status)}>
+          <title>{statusOf(vm)}</title>
+        </circle>
         <text x={x + 28} y={y + 23.5} className={css['vm']}>
           {short(vm.name, 15)}
         </text>
