@@ -19,9 +19,10 @@ export const bulk = defineCommand<{ selector?: string; force?: true; name?: stri
   waits: true,
   confirms: true,
   supportsDryRun: true,
-  async run(ctx, { selector, force, name, dryRun }, text: string, ...names: string[]) {
+  async run(ctx, { selector, force, name, dryRun }, text: string, ...given: string[]) {
     const action = ACTIONS.find((each) => each === text.toUpperCase())
     if (!action) throw usageError(`The action must be start, stop, restart, delete or snapshot, not "${text}"`)
+    const names = given.flat()
     if (!selector === (names.length === 0)) throw usageError('Name either VMs, or their labels, such as --selector env=test')
     const vmIds = [...new Set(await Promise.all(names.map((vm) => ctx.resolveId('vm', vm))))]
     const order: Order = { ...(selector ? { labelSelector: selector } : { vmIds }), action, ...omitUndefined({ force, name }) }

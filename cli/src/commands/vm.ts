@@ -344,7 +344,8 @@ const load = defineCommand({
   description: 'show the CPU and traffic of VMs over the last hours',
   args: '<vm...>',
   example: 'vm load web-1 web-2',
-  async run(ctx, _, ...vms: string[]) {
+  async run(ctx, _, ...given: string[]) {
+    const vms = given.flat()
     const ids = await Promise.all(vms.map((vm) => ctx.resolveId('vm', vm)))
     const recent = await ctx.berth.vms.recentMetrics(ids)
     const named = recent.vms.map((each) => ({ ...each, name: vms[ids.indexOf(each.vmId)]! }))
