@@ -2,18 +2,9 @@ import { ActionIcon } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { commonMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
+import type { RowMenuProps } from './menu-item.ts'
 
-export interface MenuItem {
-  label: string
-  onClick: () => void
-  danger?: boolean
-  disabled?: boolean
-}
-
-export interface RowMenuProps {
-  name: string
-  items: MenuItem[]
-}
+export type { MenuItem } from './menu-item.ts'
 
 const load = () => import('./later/OpenRowMenu.tsx')
 const OpenRowMenu = lazy(load)

@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { useRef } from 'react'
 import { commonMessages as w } from '../../words/words.ts'
 import { Icon } from '../Icon.tsx'
-import type { RowMenuProps } from '../RowMenu.tsx'
+import type { RowMenuProps } from '../menu-item.ts'
 
 /** Its button gets the focus before an item opens a dialog, which returns the focus there: the item itself is gone by then. */
 export default function OpenRowMenu({ name, items }: RowMenuProps) {
