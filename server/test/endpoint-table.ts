@@ -113,7 +113,8 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     rule: (firewall: string) => made(`/firewalls/${firewall}/rules`, RULE),
     unconfirmed: async () => {
       const id = await fixture.firewall()
-      await customer.put(`/firewalls/${id}/rules`, { rules: [RULE], confirmWithinSeconds: 300 })
+      await made(`/firewalls/${id}/rules`, RULE)
+      await customer.put(`/firewalls/${id}/rules`, { rules: [], confirmWithinSeconds: 300 })
       return id
     },
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
@@ -396,7 +397,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listFirewallRules: async (fixture) => ({ params: { id: (await rule(fixture)).params!['id']! } }),
   addFirewallRule: withId((fixture) => fixture.firewall(), RULE),
   replaceFirewallRules: withId((fixture) => fixture.firewall(), { rules: [RULE] }),
-  undoFirewallRules: async (fixture) => ({ params: { id: (await rule(fixture)).params!['id']! } }),
+  undoFirewallRules: async (fixture) => ({ params: { id: await fixture.unconfirmed() } }),
   confirmFirewallRules: async (fixture) => ({ params: { id: await fixture.unconfirmed() } }),
   getFirewallRule: rule,
   changeFirewallRule: async (fixture) => ({ ...(await rule(fixture)), body: { port: '23' } }),

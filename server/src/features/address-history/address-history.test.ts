@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { givenBrowser } from '../../../test/browser.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { listHolders } from './service.ts'
+import { listHolders, recordAddressesOfVm } from './service.ts'
 import { keepAddressHistory } from './upkeep.reconciler.ts'
 
 type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
@@ -128,6 +128,18 @@ describe('the history of a public address', async () => {
       insert into address_history (address, vm_id, vm_name, account_id, email, since)
       select address, 'other', '', 'other', '', since from address_history where vm_id = ${id} limit 1`)
     await expect(again).rejects.toThrow(/address_history_once/)
+  })
+
+  test('ends what a process of an older version left open when the address goes to another VM', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await app.db.run(sql`update address_history set vm_id = ${'gone'} where vm_id = ${id} and until is null`)
+    await app.db.tx((tx) => recordAddressesOfVm(tx, app.clock.now(), id))
+    const [now, before] = (await history(await addressOf(customer, id))) as { vmId: string; until: string | null }[]
+    expect([now, before]).toMatchObject([
+      { vmId: id, until: null },
+      { vmId: 'gone', until: expect.any(String) },
+    ])
   })
 
   test('records what a process of an older version left out, and is kept for the days of the catalog', async () => {

@@ -7,12 +7,17 @@ const held = sql`(
   union all select id, coalesce(ipv6_prefix, ipv6_address::cidr)::inet, null from vms where ipv6_address is not null
   union all select v.id, a.address, a.id from addresses a join vms v on v.id = coalesce(a.releasing_vm_id, a.vm_id))`
 
-/** `whose`: of `h`, the addresses to bring up to date. The first statement ends what the second begins again for another VM. Clocks of two
+/** `whose`: of `h`, the addresses to bring up to date. The first statements end what the last begins again for another VM. Clocks of two
  *  processes may differ: an interval begins when the one before it has ended. */
 async function record(tx: Tx, now: Date, whose: Sql): Promise<void> {
   const ended = tx.run(sql`
     update address_history h set until = greatest(${now}, h.since) where h.until is null and ${whose}
       and not exists (select from ${held} w where w.vm_id = h.vm_id and w.address = h.address and w.address_id is not distinct from h.address_id)`)
+  // A process of an older version has given the address to another VM without recording that.
+  const replaced = tx.run(sql`
+    update address_history old set until = greatest(${now}, old.since) where old.until is null
+      and exists (select from ${held} h where ${whose} and h.address && old.address)
+      and not exists (select from ${held} w where w.vm_id = old.vm_id and w.address = old.address and w.address_id is not distinct from old.address_id)`)
   const begun = tx.run(sql`
     insert into address_history (address, vm_id, vm_name, account_id, email, address_id, since)
     select h.address, h.vm_id, v.name, v.account_id, coalesce(${contactOf(sql`a`)}, ''), h.address_id,
@@ -20,7 +25,7 @@ async function record(tx: Tx, now: Date, whose: Sql): Promise<void> {
     from ${held} h join vms v on v.id = h.vm_id join accounts a on a.id = v.account_id
     where ${whose} and not exists (select from address_history o where o.until is null and o.vm_id = h.vm_id and o.address = h.address
       and o.address_id is not distinct from h.address_id)`)
-  await Promise.all([ended, begun])
+  await Promise.all([ended, replaced, begun])
 }
 
 export const recordOfVm = (tx: Tx, now: Date, vmId: string) => record(tx, now, sql`h.vm_id = ${vmId} and h.address_id is null`)

@@ -152,6 +152,10 @@ export const deleteUndo = (tx: Tx, firewallId: string) => tx.run(sql`delete from
 export const clearConfirmation = (tx: Tx, firewallId: string) =>
   tx.run(sql`update firewall_undos set confirm_by = null where firewall_id = ${firewallId}`)
 
+/** Not of a change that came meanwhile. */
+export const clearDueConfirmation = (db: Queries, firewallId: string, now: Date) =>
+  db.run(sql`update firewall_undos set confirm_by = null where firewall_id = ${firewallId} and confirm_by <= ${now}`)
+
 export const deleteUndosUntil = (db: Queries, now: Date) =>
   db.run(sql`delete from firewall_undos where undo_until <= ${now} and confirm_by is null`)
 

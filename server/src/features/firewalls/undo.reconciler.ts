@@ -17,7 +17,7 @@ export const undoUnconfirmed = reconciler('firewalls.undo', '5s', async (deps) =
       })
     } catch (error) {
       // Another firewall that was bound since leaves its VM no room for the rules before.
-      if (error instanceof ApiError) await db.tx((tx) => sql.clearConfirmation(tx, id))
+      if (error instanceof ApiError) await sql.clearDueConfirmation(db, id, clock.now())
       log.error({ err: error, firewallId: id }, 'undoing unconfirmed firewall rules failed')
     }
   await sql.deleteUndosUntil(db, clock.now())

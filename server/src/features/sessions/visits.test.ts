@@ -61,14 +61,15 @@ describe('a visit of an operator', async () => {
     expect(wrong).toEqual([])
   })
 
-  test('with changes allowed still refuses secrets, members, tokens, settings, money, tickets, consoles and the own user', async () => {
+  test('with changes allowed still refuses secrets, logins to VMs, members, tokens, settings, money, tickets, consoles and the own user', async () => {
     const { operator } = await givenVisit({ canWrite: true })
     const wrong: string[] = []
     const never = /^(account|members|projects|ssh_keys|tickets|tokens|wallet|webhooks):(?!read)|:console$/
     for (const { operation, isPublic } of distinct()) {
       const { operationId, scope } = operation
       if (DURING.has(operationId) || isOpen(operation)) continue
-      const refuses = concernsTheUser(operation) || Boolean(operation.answersSecret) || never.test(scope ?? '')
+      const refuses =
+        concernsTheUser(operation) || Boolean(operation.answersSecret) || Boolean(operation.givesLogin) || never.test(scope ?? '')
       if (refuses !== isRefused(await send(operator, operation, isPublic))) wrong.push(operationId)
     }
     expect(wrong).toEqual([])
@@ -120,6 +121,20 @@ describe('a visit of an operator', async () => {
     app.clock.advance('61m')
     expect((await operator.get('/v1/vms')).headers['x-error-code']).toBe('account_required')
     expect((await operator.get('/session')).body.data).toMatchObject({ account: null, visit: null })
+  })
+
+  test('is not told to other accounts of the operator, nor are their names', async () => {
+    const { operator, customer } = await givenVisit({ canWrite: true })
+    const inviting = await app.given.customer()
+    await app.db.run(sql`
+      insert into members (account_id, user_id, role, scopes, created_at)
+      values (${inviting.accountId}, ${operator.person.id}, 'read-only', '{}', ${app.clock.now()})`)
+    await operator.post('/visit/changes', { reason: 'Once more' })
+    await operator.post('/reauthenticate', { password: 'wrong' })
+    const told = await app.db.many<{ text: string }>(sql`
+      select concat(resource_ids, resource_name, changes) as text from audit_log where account_id = ${inviting.accountId}`)
+    expect(told.length).toBeGreaterThan(0)
+    for (const { text } of told) for (const foreign of [customer.accountId, customer.email]) expect(text).not.toContain(foreign)
   })
 
   test('belongs to the session that began it', async () => {

@@ -1,5 +1,5 @@
 // An operator signs in to the account of a customer: for an hour at most, to read, or by a second step to change things too. It never gives secrets
-// away, and changes neither who may do what in the account nor its money. Both audit logs say so: that of the customer without naming the operator.
+// or a login to a VM away, and changes neither who may do what in the account nor what is in its wallet but by what is bought. Both audit logs say so: that of the customer without naming the operator.
 import type { Principal } from '../../http/api/principal.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'

@@ -60,6 +60,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms',
     {
       operationId: 'createVm',
+      givesLogin: true,
       errorCodes: [
         'not_found',
         'invalid_state',
@@ -208,6 +209,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/rebuild',
     {
       operationId: 'rebuildVm',
+      givesLogin: true,
       errorCodes: [
         'busy',
         'invalid_state',
@@ -260,6 +262,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/rescue',
     {
       operationId: 'rescueVm',
+      givesLogin: true,
       errorCodes: ['busy', 'invalid_state', 'unavailable', 'incompatible', 'no_capacity'],
       summary: 'Restart a VM into a rescue system, with its own disk attached beside it, to mend that; it ends by itself after 24 hours',
       scope: 'vms:update',
@@ -312,6 +315,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/password',
     {
       operationId: 'setVmPassword',
+      givesLogin: true,
       errorCodes: ['busy', 'invalid_state', 'incompatible'],
       summary: 'Set the login password of a running VM',
       scope: 'vms:update',

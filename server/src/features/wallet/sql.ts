@@ -1,5 +1,5 @@
 // The wallet of a project is that of its payer, whose ledger names the project. Only lists are asked for by the payer.
-import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -120,10 +120,9 @@ export const listMatching = (db: Queries, accountId: string, filter: Filter, { l
 
 /** Adds only the requested conditions, so that each combination has its own plan. */
 export function matching(accountId: string, { type, from, before, referenceId, projectId, kind, labelSelector }: Filter): Sql {
-  let condition = sql`account_id = ${accountId}`
+  let condition = sql`account_id = ${accountId} and (${kind ?? null}::text is null or (${isPayment}) = (${kind ?? null} = 'PAYMENT'))`
   if (projectId) condition = sql`${condition} and project_id = ${projectId}`
   if (projectId === null) condition = sql`${condition} and project_id is null`
-  if (kind) condition = sql`${condition} and ${kind === 'PAYMENT' ? isPayment : sql`not ${isPayment}`}`
   if (labelSelector !== undefined) condition = sql`${condition} and ${isLabelled(accountId, labelSelector)}`
   if (type) condition = sql`${condition} and type = ${type}`
   if (referenceId) condition = sql`${condition} and reference_id = ${referenceId}`
@@ -146,7 +145,7 @@ export const findEntry = (db: Queries, accountId: string, id: string, projectId:
 export interface ResourceRow {
   name: string
   labels: Record<string, string>
-  is_deleted: boolean
+  is_deleted: NotNull<boolean>
 }
 
 export const findResource = (db: Queries, accountId: string, id: string) =>

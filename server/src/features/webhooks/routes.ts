@@ -72,7 +72,11 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       data: Webhook,
       errorCodes: ['url_not_allowed', 'invalid_state'],
       prepare: async ({ body }) => (body.url === undefined ? null : outbound.rejectionReason(body.url)),
-      before: (tx, { principal, params: { id } }) => getWebhook(tx, principal.accountId, id),
+      // A URL may have a secret in it, which the log would keep.
+      before: async (tx, { principal, params: { id } }) => {
+        const { url: _url, ...rest } = await getWebhook(tx, principal.accountId, id)
+        return rest
+      },
     },
     (tx, { principal, params: { id }, body }, reasonAgainst) =>
       updateWebhook(tx, clock.now(), principal.accountId, id, body, reasonAgainst),

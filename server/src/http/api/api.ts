@@ -131,6 +131,7 @@ export class Api {
         requiresReauth: spec.requiresReauth ?? false,
         answersSecret: spec.answersSecret ?? false,
         duringVisit: spec.duringVisit ?? false,
+        givesLogin: spec.givesLogin ?? false,
         ...(spec.deprecated && { headers: deprecationHeaders(spec.deprecated) }),
         ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),
         route: path.replace(/:(\w+)/g, '{$1}'),

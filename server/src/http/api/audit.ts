@@ -64,8 +64,10 @@ export function toAuditRecords(
   { data, before }: { data?: unknown; before?: unknown } = {},
 ): AuditRecord[] {
   const { actorType, actorId, actorName, person } = request.principal
-  const { operationId = '', route = '', scope } = request.routeOptions.config
-  const ids = resourceIds(request.params, data)
+  const { operationId = '', route = '', scope, isPersonal } = request.routeOptions.config
+  // What is personal is in the log of each account of the user, and answers may name the others.
+  const told = isPersonal ? undefined : data
+  const ids = resourceIds(request.params, told)
   const who = { actorType, actorId, actorName, person, ip: request.ip, requestId: request.id }
   const record = {
     ...who,
@@ -76,7 +78,7 @@ export function toAuditRecords(
     status,
     code,
     resource: scope?.includes(':') ? scope.split(':')[0]! : null,
-    resourceName: nameOf(thingsOf(data).find((each) => each.id === ids.at(-1))) ?? nameOf(before),
+    resourceName: nameOf(thingsOf(told).find((each) => each.id === ids.at(-1))) ?? nameOf(before),
     changes: fieldChanges(request.body, before, data),
   }
   const { signedIn } = request.principal
@@ -91,7 +93,7 @@ const recordsOfVisit = (
   { home }: { home: AuditedAccount },
 ): AuditRecord[] => [
   { ...record, accountId, payerId, actorType: 'operator', actorId: null, actorName: 'operator', person: null, ip: null },
-  { ...record, ...home, resourceIds: [accountId, ...record.resourceIds] },
+  { ...record, ...home, resourceIds: [accountId, ...record.resourceIds], resourceName: null, changes: [] },
 ]
 
 function accountsOf({

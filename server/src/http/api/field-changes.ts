@@ -14,13 +14,13 @@ type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `named`: the request's body. A list that is answered as a whole is the one field that the body names. */
+/** `named`: the request's body. A list that is answered as a whole is the one field of `before` that the body names. */
 export function fieldChanges(named: unknown, before: unknown, after: unknown): FieldChange[] {
   if (!isFields(named) || !isFields(before)) return []
-  const fields = Object.keys(named)
+  const fields = Object.keys(named).filter((field) => Object.hasOwn(before, field))
   const now: unknown = Array.isArray(after) && fields.length === 1 ? { [fields[0]!]: after } : after
   if (!isFields(now)) return []
-  const both = fields.filter((field) => Object.hasOwn(before, field) && Object.hasOwn(now, field))
+  const both = fields.filter((field) => Object.hasOwn(now, field))
   return both.flatMap((field) => changeOf(field, before[field], whatFollows(before[field], now[field], named[field]))).slice(0, MOST_FIELDS)
 }
 
@@ -56,12 +56,12 @@ function inOneLine(value: unknown): string {
 
 function toText(lines: string[]): string | null {
   const text = lines.join('\n')
-  return text === '' ? null : text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+  return text === '' ? null : text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).toWellFormed()}…` : text
 }
 
 /** What customers call a resource. */
 export function nameOf(resource: unknown): string | null {
   if (!isFields(resource)) return null
   const name = [resource['name'], resource['subject'], resource['address'], resource['email']].find((each) => typeof each === 'string')
-  return typeof name === 'string' && name !== '' ? name.slice(0, 200) : null
+  return typeof name === 'string' && name !== '' ? name.slice(0, 200).toWellFormed() : null
 }

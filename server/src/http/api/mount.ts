@@ -86,7 +86,7 @@ function requireScope({ routeOptions, principal }: FastifyRequest): void {
   if (scope) requireScopeOf(principal, scope)
 }
 
-/** Whoever has signed in to the account of a customer: beyond the scopes, what shows a secret, what concerns the operator's own user, and before
+/** Whoever has signed in to the account of a customer: beyond the scopes, what shows a secret or lets one log in, what concerns the operator's own user, and before
  *  changes were allowed every change. */
 function refuseToVisitor({ method, routeOptions: { config }, principal: { signedIn } }: FastifyRequest): void {
   if (!signedIn?.visit || config.duringVisit) return
@@ -95,7 +95,7 @@ function refuseToVisitor({ method, routeOptions: { config }, principal: { signed
       'account_required',
       'You have signed in to the account of a customer: go back to your own first, this concerns your own user',
     )
-  if (config.answersSecret || (method !== 'GET' && !signedIn.visit.canWrite))
+  if (config.answersSecret || config.givesLogin || (method !== 'GET' && !signedIn.visit.canWrite))
     throw apiError('missing_scope', 'You have signed in to the account of a customer, where an operator may not do this')
 }
 

@@ -46,6 +46,8 @@ export interface OperationSpec<
   ignoresIdempotencyKey?: true
   /** Its stored answer is given again to the same token or user alone, and to no other of the account. */
   answersSecret?: true
+  /** Its caller can log in to a machine then: closed to an operator who has signed in to the account of a customer. */
+  givesLogin?: true
   params?: P
   query?: Q
   body?: B

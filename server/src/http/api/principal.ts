@@ -81,6 +81,7 @@ declare module 'fastify' {
     requiresReauth?: boolean
     answersSecret?: boolean
     duringVisit?: boolean
+    givesLogin?: boolean
     /** Sent with every response of the operation. */
     headers?: Record<string, string>
     /** For a write: whether it supports dry runs. */

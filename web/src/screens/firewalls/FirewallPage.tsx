@@ -23,7 +23,7 @@ export default function FirewallPage() {
   const firewall = useQuery(firewallQuery(firewallId))
   return (
     <Loaded isPage of={firewall}>
-      {(data) => <FirewallView firewall={data} />}
+      {(data) => <FirewallView key={data.id} firewall={data} />}
     </Loaded>
   )
 }

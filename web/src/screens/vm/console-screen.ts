@@ -29,7 +29,10 @@ export const isLeaveKey = ({ ctrlKey, shiftKey, key }: KeyboardEvent): boolean =
 export const PASTE_LIMIT = 16_384
 const LINES_WITHOUT_QUESTION = 3
 
-export const linesOf = (text: string): number => text.replace(/\r?\n$/, '').split(/\r?\n/).length
+const LINE_END = /\r\n?|\n/
+const LINE_END_AT_END = /(?:\r\n?|\n)$/
+
+export const linesOf = (text: string): number => text.replace(LINE_END_AT_END, '').split(LINE_END).length
 
 /** Much of it, or many lines that a shell would carry out one after another. */
 export const needsQuestion = (text: string): boolean => text.length > PASTE_LIMIT || linesOf(text) > LINES_WITHOUT_QUESTION

@@ -96,12 +96,12 @@ function matching(
   let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
     and (${shelved ?? null}::boolean is null or (v.shelved_at is not null) = ${shelved ?? null})
     and (${address ?? null}::inet is null or ${hasPublicAddress(sql`v`, address ?? null)}
-      or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))`
+      or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))
+    and (${networkId ?? null}::text is null or v.id in (select a.vm_id from network_attachments a where a.network_id = ${networkId ?? null}))
+    and (${firewallId ?? null}::text is null or v.id in (select b.vm_id from firewall_bindings b where b.firewall_id = ${firewallId ?? null}))`
   if (status) where = sql`${where} and v.status = ${status}`
   if (regionId) where = sql`${where} and v.region_id = ${regionId}`
   if (planId !== undefined) where = sql`${where} and v.plan_id is not distinct from ${planId}`
-  if (networkId) where = sql`${where} and exists (select from network_attachments a where a.network_id = ${networkId} and a.vm_id = v.id)`
-  if (firewallId) where = sql`${where} and exists (select from firewall_bindings b where b.firewall_id = ${firewallId} and b.vm_id = v.id)`
   return sql`${where} ${selectedBy(sql`v.labels`, labelSelector)}`
 }
 
@@ -111,74 +111,78 @@ const countMatching = async (db: Queries, where: Sql): Promise<number> =>
 /** The page's ids are selected first, so that at a far offset the join covers one page only. */
 const listMatching = (db: Queries, where: Sql, sort: VmSort, range: PageRange) =>
   db.many<VmListRow>(sql`
-    select ${listColumns} from unnest(array(select v.id from ${sourceOf(sort)} where ${where} ${sorted(sort, range)})) with ordinality page (id, position)
+    select ${listColumns} from unnest(array(select v.id from vms v where ${where} ${sorted(sort, range)})) with ordinality page (id, position)
     join vm_details d using (id) order by page.position`)
 
 type Field = SortField<VmSort>
 const fieldOf = (sort: VmSort): Field => (sort.startsWith('-') ? sort.slice(1) : sort) as Field
 
-interface SortValue {
-  value: Sql
-  /** The same of the last VM of the page before. */
-  after: (text: string) => Sql
-  /** What the cursor has of it. */
-  textOf: (vm: VmListItem) => string
-  isText?: (text: string) => boolean
-  /** It is of the view and of no index: all that match are sorted. */
-  isComputed?: true
-}
-
-/** By creation: ids grow. */
-const VALUES: Record<Exclude<Field, 'createdAt'>, SortValue> = {
-  name: { value: sql`lower(v.name)`, after: (text) => sql`lower(${text}::text)`, textOf: ({ name }) => name },
-  nextRenewalAt: {
-    value: sql`v.next_renewal_at`,
-    after: (text) => sql`${new Date(text)}::timestamptz`,
-    textOf: ({ billing }) => billing.nextRenewalAt,
-    isText: isTimestamp,
-  },
-  status: { value: sql`v.status`, after: (text) => sql`${text}::text`, textOf: ({ status }) => status },
-  priceMonthly: {
-    value: sql`s.renewal_price_cents`,
-    after: (text) => sql`${parseCents(text)}::int8`,
-    textOf: ({ billing }) => billing.priceMonthly,
-    isText: (text) => /^\d{1,13}\.\d\d$/.test(text),
-    isComputed: true,
-  },
-  region: {
-    value: sql`lower(s.region_name)`,
-    after: (text) => sql`lower(${text}::text)`,
-    textOf: ({ region }) => region.name,
-    isComputed: true,
-  },
-  plan: { value: sql`lower(s.plan_name)`, after: (text) => sql`lower(${text}::text)`, textOf: ({ plan }) => plan.name, isComputed: true },
-}
-
-const valueOf = (sort: VmSort): SortValue | null => {
-  const field = fieldOf(sort)
-  return field === 'createdAt' ? null : VALUES[field]
-}
-
-const sourceOf = (sort: VmSort): Sql => (valueOf(sort)?.isComputed ? sql`vms v join vm_details s on s.id = v.id` : sql`vms v`)
-
-/** The second part of a key is the value that the list is sorted by, the third the id. */
+/**
+ * The second part of a key is the value that the list is sorted by, the third the id. Price, region and plan are of the view and of no index: all
+ * that match are sorted. By creation: ids grow.
+ */
 function sorted(sort: VmSort, range: PageRange): Sql {
   if (sort === '-createdAt') return newestFirst(sql`v.id`, range)
-  const { limit, offset, after } = range
-  const part = sql`limit ${limit} offset ${offset}`
-  const [, text = '', id = ''] = after ?? []
-  const of = valueOf(sort)
-  if (!of) return sql`${after ? sql`and v.id > ${id}` : sql``} order by v.id ${part}`
-  const [beyond, direction] = sort.startsWith('-') ? [sql`<`, sql`desc`] : [sql`>`, sql``]
-  const rest = after ? sql`and (${of.value}, v.id) ${beyond} (${of.after(text)}, ${id})` : sql``
-  return sql`${rest} order by ${of.value} ${direction}, v.id ${direction} ${part}`
+  const [, text = '', id = null] = range.after ?? []
+  const by = { range, id, isDown: sort.startsWith('-') }
+  switch (fieldOf(sort)) {
+    case 'createdAt':
+      return sql`${id === null ? sql`` : sql`and v.id > ${id}`} order by v.id ${partOf(range)}`
+    case 'name':
+      return sortedBy(sql`lower(v.name)`, sql`lower(${text}::text)`, by)
+    case 'nextRenewalAt':
+      return sortedBy(sql`v.next_renewal_at`, sql`${id === null ? null : new Date(text)}::timestamptz`, by)
+    case 'status':
+      return sortedBy(sql`v.status`, sql`${text}::text`, by)
+    case 'priceMonthly':
+      return sortedBy(
+        sql`(select s.renewal_price_cents from vm_details s where s.id = v.id)`,
+        sql`${id === null ? null : parseCents(text)}::int8`,
+        by,
+      )
+    case 'region':
+      return sortedBy(sql`(select lower(s.region_name) from vm_details s where s.id = v.id)`, sql`lower(${text}::text)`, by)
+    case 'plan':
+      return sortedBy(sql`(select lower(s.plan_name) from vm_details s where s.id = v.id)`, sql`lower(${text}::text)`, by)
+  }
+}
+
+const partOf = ({ limit, offset }: PageRange): Sql => sql`limit ${limit} offset ${offset}`
+
+interface SortedBy {
+  range: PageRange
+  /** Of the last VM of the page before. */
+  id: string | null
+  isDown: boolean
+}
+
+/** `last`: the value of the last VM of the page before. */
+function sortedBy(value: Sql, last: Sql, { range, id, isDown }: SortedBy): Sql {
+  if (isDown)
+    return sql`${id === null ? sql`` : sql`and (${value}, v.id) < (${last}, ${id})`} order by ${value} desc, v.id desc ${partOf(range)}`
+  return sql`${id === null ? sql`` : sql`and (${value}, v.id) > (${last}, ${id})`} order by ${value}, v.id ${partOf(range)}`
+}
+
+/** What a cursor has of a VM. */
+const TEXTS: Record<Field, (vm: VmListItem) => string> = {
+  createdAt: ({ createdAt }) => createdAt,
+  name: ({ name }) => name,
+  nextRenewalAt: ({ billing }) => billing.nextRenewalAt,
+  status: ({ status }) => status,
+  priceMonthly: ({ billing }) => billing.priceMonthly,
+  region: ({ region }) => region.name,
+  plan: ({ plan }) => plan.name,
+}
+
+const IS_TEXT: Partial<Record<Field, (text: string) => boolean>> = {
+  createdAt: isTimestamp,
+  nextRenewalAt: isTimestamp,
+  priceMonthly: (text) => /^\d{1,13}\.\d\d$/.test(text),
 }
 
 const keyBy =
   (sort: VmSort) =>
-  (vm: VmListItem): string[] => [sort, valueOf(sort)?.textOf(vm) ?? vm.createdAt, vm.id]
+  (vm: VmListItem): string[] => [sort, TEXTS[fieldOf(sort)](vm), vm.id]
 
-function isKey(sort: VmSort, [of, text = '', id]: string[]): boolean {
-  const { isText } = valueOf(sort) ?? { isText: isTimestamp }
-  return of === sort && id !== undefined && (!isText || isText(text))
-}
+const isKey = (sort: VmSort, [of, text = '', id]: string[]): boolean =>
+  of === sort && id !== undefined && (IS_TEXT[fieldOf(sort)]?.(text) ?? true)
