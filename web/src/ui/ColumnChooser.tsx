@@ -1,8 +1,9 @@
 // Which columns of a list are shown; each list remembers its own in this browser.
-import { ActionIcon, Menu } from '@mantine/core'
+import { ActionIcon, Checkbox, Popover } from '@mantine/core'
 import { useState } from 'react'
 import { listMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
+import { Stack } from './Page.tsx'
 import type { Column } from './Table.tsx'
 
 type Choice = Record<string, boolean>
@@ -47,26 +48,20 @@ export function useColumns<Row>(list: string, all: Column<Row>[]): Chooser<Row> 
 }
 
 export const ColumnChooser = <Row,>({ columns: { all, isShown, toggle } }: { columns: Chooser<Row> }) => (
-  <Menu position="bottom-end" width={220} closeOnItemClick={false} transitionProps={{ duration: 80 }}>
-    <Menu.Target>
+  <Popover position="bottom-end" width={220} trapFocus returnFocus transitionProps={{ duration: 80 }}>
+    <Popover.Target>
       <ActionIcon variant="default" size={36} aria-label={w.columns} title={w.columns}>
         <Icon name="layout" size={16} />
       </ActionIcon>
-    </Menu.Target>
-    <Menu.Dropdown aria-label={w.columns}>
-      {all
-        .filter(({ optional }) => optional !== undefined)
-        .map((column) => (
-          <Menu.Item
-            key={column.head}
-            role="menuitemcheckbox"
-            aria-checked={isShown(column)}
-            leftSection={<span style={{ visibility: isShown(column) ? 'visible' : 'hidden' }}>{<Icon name="check" size={14} />}</span>}
-            onClick={() => toggle(column)}
-          >
-            {column.head}
-          </Menu.Item>
-        ))}
-    </Menu.Dropdown>
-  </Menu>
+    </Popover.Target>
+    <Popover.Dropdown aria-label={w.columns}>
+      <Stack gap={10}>
+        {all
+          .filter(({ optional }) => optional !== undefined)
+          .map((column) => (
+            <Checkbox key={column.head} label={column.head} checked={isShown(column)} onChange={() => toggle(column)} />
+          ))}
+      </Stack>
+    </Popover.Dropdown>
+  </Popover>
 )

@@ -113,7 +113,7 @@ const VmName = ({ vm }: { vm: VmListItem }) => (
       {vm.name}
     </Link>
     {(vm.hostname !== vm.name || vm.isProtected) && (
-      <div className={css['sub']}>
+      <div className={css['sub']} data-extra>
         {vm.hostname !== vm.name && <span>{vm.hostname}</span>}
         {vm.isProtected && <span>{w.protectedVm}</span>}
       </div>
