@@ -160,6 +160,7 @@ const needing = [...app.operations, ...operations].filter(({ requiresReauth }) =
 
 test('irreversible operations require a recent password', () => {
   expect(needing.map(({ operationId }) => operationId).toSorted()).toEqual([
+    'allowVisitChanges',
     'beginLinkIdentity',
     'beginTotp',
     'createInvitation',
@@ -171,6 +172,7 @@ test('irreversible operations require a recent password', () => {
     'operatorAdjustAccount',
     'operatorCreditAccount',
     'operatorMakeSetUpLink',
+    'operatorVisitAccount',
     'rebuildVm',
     'removeTotp',
     'renewRecoveryCodes',

@@ -1,6 +1,9 @@
 // A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
+import { recordByOperator } from '../src/features/audit-log/service.ts'
 import { announceMaintenance } from '../src/features/maintenances/service.ts'
+import { ensurePart, MINUTES } from '../src/features/metrics/partitions.ts'
+import { bytesOf } from '../src/features/metrics/points.ts'
 import { issuePasswordLink, issueSignUpLink, issueWelcomeLink } from '../src/features/users/service.ts'
 import { startMigration, unmanage } from '../src/features/vms/service.ts'
 import { addDuration } from '../src/kernel/clock.ts'
@@ -32,7 +35,10 @@ const secretOf = (url: string): string => url.split('#')[1]!
 
 /** A customer with a VM, for the operator routes. */
 const customer = (app: TestApp) => app.given.customer({ credit: '100.00' })
-const vm = async (app: TestApp): Promise<string> => (await app.given.vm(await customer(app))).id
+async function vm(app: TestApp): Promise<string> {
+  await app.db.run(sql`update address_pools set host_id = null`) // other calls have added hosts
+  return (await app.given.vm(await customer(app))).id
+}
 const account =
   (given?: Record<string, unknown>): Arrange =>
   async ({ app }) => ({ params: { id: (await customer(app)).accountId }, ...(given && { body: given }) })
@@ -112,12 +118,13 @@ const maintenanceOf = ({ clock, host }: TestApp) => ({
   text: 'New memory',
 })
 /** In the account of a customer from here on. */
-async function visiting({ app, browser }: DashboardFixture): Promise<void> {
+async function visiting({ app, browser }: DashboardFixture): Promise<string> {
   const { accountId } = await customer(app)
   await app.db.run(sql`update users set is_operator = true where id = ${browser.person.id}`)
   const { status, body } = await browser.post(`/operator/accounts/${accountId}/visit`, { reason: 'Ticket 4711' })
   if (status !== 201) throw new Error(`POST /operator/accounts/{id}/visit answered ${status}: ${body.error}`)
   browser.choose(accountId)
+  return accountId
 }
 const announced = (app: TestApp) => app.db.tx((tx) => announceMaintenance(tx, app.deps, maintenanceOf(app)))
 
@@ -207,7 +214,17 @@ export const DASHBOARD: Record<string, Arrange> = {
   operatorListHosts: nothing,
   operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),
   operatorGetHost: ofHost(),
-  operatorGetHostLoad: ofHost(),
+  operatorGetHostLoad: async ({ app }) => {
+    const at = new Date(Math.floor(app.clock.now().getTime() / 60_000) * 60_000 - 300_000)
+    const vmId = await vm(app)
+    await app.db.run(sql`delete from metrics_slots where host_id = ${app.host.id}`)
+    await app.db.run(sql`insert into metrics_slots (host_id, slot, vm_id, since) values (${app.host.id}, 0, ${vmId}, ${at})`)
+    await ensurePart(app.db, MINUTES, at)
+    await app.db.run(sql`
+      insert into metrics_minutes (host_id, at, points)
+      values (${app.host.id}, ${at}, ${bytesOf(new Float32Array([50, 10, 20, 30, 40, 512, 1024]))})`)
+    return { params: { id: app.host.id } }
+  },
   operatorPlanDrain: ofHost(),
   operatorGetDrain: ofHost(),
   operatorStartDrain: ofHost({ concurrency: 1, stopOthers: false, partial: false }),
@@ -247,8 +264,18 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   operatorMakeSetUpLink: account(),
   operatorListTransactions: account(),
-  operatorListAuditLog: account(),
-  operatorListVisits: account(),
+  operatorListAuditLog: async (fixture) => {
+    const call = await account()(fixture)
+    const { app } = fixture
+    await app.db.tx(async (tx) => recordByOperator(tx, app.clock.now(), { accountId: call.params!['id']!, action: 'account credit' }))
+    await app.deps.audit.sweep()
+    return call
+  },
+  operatorListVisits: async (fixture) => {
+    const id = await visiting(fixture)
+    fixture.browser.choose(undefined)
+    return { params: { id } }
+  },
   operatorVisitAccount: account({ reason: 'Ticket 4711' }),
   operatorSuspendAccount: account({ reason: 'Because' }),
   operatorUnsuspendAccount: account(),

@@ -107,7 +107,8 @@ const inputOf = ({ direction, action, protocol, port, source_ips, dest_ips, desc
 export async function deleteRule(tx: Tx, deps: EventDeps, accountId: string, firewallId: string, ruleId: string): Promise<{ id: string }> {
   const held = await holdRules(tx, accountId, firewallId)
   const { rules } = held
-  const others = rules.filter((each) => each !== requireRule(rules, ruleId))
+  const rule = requireRule(rules, ruleId)
+  const others = rules.filter((each) => each !== rule)
   await sql.deleteRules(tx, [ruleId])
   await sql.renumberRules(tx, idsOf(others))
   await noteChange(tx, deps, held, others)

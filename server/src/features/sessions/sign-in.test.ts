@@ -20,6 +20,7 @@ describe('POST /sign-in', () => {
       account: { id: accountId, name: 'Ada', role: 'owner', scopes: SCOPES, requireTwoFactor: false, isProject: false, budget: null },
       accounts: [{ id: accountId, name: 'Ada', isProject: false, role: 'owner' }],
       settings: { signUpOpen: false, depositsOpen: false, currency: 'USD', version: expect.stringMatching(/^\d/) },
+      visit: null,
       reauthenticatedAt: app.clock.now().toISOString(),
       expiresAt: new Date(app.clock.now().getTime() + 14 * 86_400_000).toISOString(),
     })
