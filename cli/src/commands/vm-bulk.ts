@@ -40,7 +40,7 @@ export const bulk = defineCommand<{ selector?: string; force?: true; name?: stri
     const started = await ctx.berth.vms.bulk(order)
     const shown = { ...table(started.vms, STARTED_COLUMNS, NONE, vmOf), data: started }
     if (started.vms.length > 0 && started.vms.every(({ actionId }) => actionId === null))
-      return { ...shown, failure: `${action} was refused for every VM` }
+      return { ...shown, failure: `${action} was refused for every VM${selector === undefined ? '' : ` that ${selector} selects`}` }
     if (ctx.options.wait === false) return { ...shown, hint: 'To follow them: berth action list' }
     await waitForAll(ctx, action, started)
     return shown
