@@ -198,7 +198,7 @@ describe('dialogs and forms', async () => {
     async (scheme) => {
       await page.emulateMedia({ colorScheme: scheme === 'dark' ? 'light' : 'dark' })
       await open(page, '/')
-      await button(page, 'Account menu').click()
+      await button(page, /Account menu$/).click()
       await page.getByRole('radio', { name: scheme === 'dark' ? 'Dark' : 'Light' }).check()
       await expect.poll(() => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe(scheme)
       expectNoProblems(owner)

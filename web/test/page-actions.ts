@@ -43,7 +43,7 @@ export async function go(page: Page, name: string): Promise<void> {
 }
 
 export async function signOut(page: Page): Promise<void> {
-  await button(page, 'Account menu').click()
+  await button(page, /Account menu$/).click()
   await button(page, 'Sign out').click()
 }
 

@@ -27,9 +27,7 @@ export function AccountMenu({ session }: { session: Session }) {
           <span className={css['face']} aria-hidden="true">
             {initialsOf(userName || email)}
           </span>
-          <span className={css['name']} aria-hidden="true">
-            {account}
-          </span>
+          <span className={css['name']}>{account}</span>
         </>
       }
     >

@@ -39,8 +39,9 @@ export function TopBar({ session, live, onMenu }: Props) {
       <button type="button" className={css['menuButton']} aria-haspopup="dialog" aria-label={w.openMenu} onClick={onMenu}>
         <Icon name="menu" size={20} />
       </button>
-      <Link to="/" className={css['home']} aria-label={commonMessages.home} activeProps={{}}>
+      <Link to="/" className={css['home']} activeProps={{}}>
         <Brand size={26} />
+        <span className="hidden">{commonMessages.home}</span>
       </Link>
       {session.user.isOperator && <AreaSwitch />}
       <Search session={session} />

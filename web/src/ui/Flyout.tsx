@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
 import css from './flyout.module.css'
 
 interface Props {
-  /** Of the button and of the panel, for screen readers. */
+  /** Of the panel, and what the button is called after its content, for screen readers. */
   label: string
   button: ReactNode
   children: (close: () => void) => ReactNode
@@ -27,8 +27,9 @@ export function Flyout({ label, button, children, onOpen, wide = false }: Props)
   }, [onOpen])
   return (
     <div className={css['flyout']}>
-      <button type="button" className={css['button']} popoverTarget={id} aria-expanded={opened} aria-label={label}>
+      <button type="button" className={css['button']} popoverTarget={id} aria-expanded={opened}>
         {button}
+        <span className="hidden">{label}</span>
       </button>
       <section id={id} ref={panel} popover="auto" aria-label={label} className={css['panel']} data-wide={wide || undefined}>
         {opened && children(() => document.getElementById(id)?.hidePopover())}
