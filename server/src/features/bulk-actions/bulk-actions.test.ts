@@ -86,6 +86,7 @@ test('acts on the VMs with these ids alone, and names those that are not there',
   ])
   const { status, body } = await bulk({ vmIds, action: 'STOP', force: true })
   expect([status, body.data.started, body.data.refused]).toEqual([202, 2, 2])
+  expect((await customer.get('/audit-log?limit=1')).body.data).toMatchObject([{ action: 'startBulkAction', resourceIds: [a.id, b.id] }])
   expect(body.data.vms.filter(({ vmName }: { vmName: string }) => vmName === '')).toEqual(
     [strangers.id, 'cnobody99'].toSorted().map((vmId) => ({ vmId, ...unknown, actionId: null })),
   )

@@ -20,9 +20,11 @@ export const bulkActionRoutes: Routes = (api, deps) => {
       query: DryRunQuery,
       dryRunData: BulkActionQuote,
     },
-    async (tx, { principal, body, query }) => {
+    async (tx, { principal, body, query, request }) => {
       const result = await startBulkAction(tx, deps, principal, body, query.dryRun)
-      return result instanceof DryRunResult ? result : new ApiResponse(result, 202)
+      if (result instanceof DryRunResult) return result
+      request.auditedIds = result.vms.filter(({ actionId }) => actionId !== null).map(({ vmId }) => vmId)
+      return new ApiResponse(result, 202)
     },
   )
 }

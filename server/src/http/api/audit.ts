@@ -12,6 +12,8 @@ declare module 'fastify' {
     auditedAs?: string
     /** Overrides the account of a personal operation, which is all of the user's. */
     auditedIn?: string
+    /** What was changed, where neither the path nor the answer has its ids as such. */
+    auditedIds?: string[]
   }
 }
 
@@ -67,7 +69,7 @@ export function toAuditRecords(
   const { operationId = '', route = '', scope, isPersonal } = request.routeOptions.config
   // What is personal is in the log of each account of the user, and answers may name the others.
   const told = isPersonal ? undefined : data
-  const ids = resourceIds(request.params, told)
+  const ids = [...resourceIds(request.params, told), ...(request.auditedIds ?? [])]
   const who = { actorType, actorId, actorName, person, ip: request.ip, requestId: request.id }
   const record = {
     ...who,
