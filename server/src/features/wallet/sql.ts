@@ -131,11 +131,12 @@ export function matching(accountId: string, { type, from, before, referenceId, p
   return condition
 }
 
-/** What is unknown has no labels: a selector such as `!env` selects it. */
-const isLabelled = (accountId: string, labelSelector: string): Sql => sql`
-  coalesce((select bool_or(${meets(sql`r.labels`, labelSelector)}) from charged_resources r
-      where r.id = reference_id and r.account_id in ${withProjects(sql`${accountId}`)}),
-    (select ${meets(sql`n.labels`, labelSelector)} from (select '{}'::jsonb as labels) n))`
+/** What is unknown has no labels: a selector such as `!env` selects it. Each list of ids is read once, not for each entry. */
+function isLabelled(accountId: string, labelSelector: string): Sql {
+  const known = sql`select r.id from charged_resources r where r.account_id in ${withProjects(sql`${accountId}`)}`
+  return sql`(reference_id in (${known} and ${meets(sql`r.labels`, labelSelector)})
+    or ((select ${meets(sql`n.labels`, labelSelector)} from (select '{}'::jsonb as labels) n) and coalesce(reference_id not in (${known}), true)))`
+}
 
 export const findEntry = (db: Queries, accountId: string, id: string, projectId: string | null) =>
   db.maybe<TransactionRow>(sql`
