@@ -1,5 +1,5 @@
 // The ledger of a customer, with a refund for each charge.
-import { TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import type { Transaction } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -13,7 +13,6 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { RowMenu } from '../../ui/RowMenu.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages, operatorAccountMessages as w, operatorMessages, walletMessages } from '../../words/words.ts'
@@ -43,7 +42,11 @@ export function AccountMoney({ accountId, currency }: Props) {
       shrink: true,
       right: true,
       cell: (each) =>
-        each.amount.startsWith('-') && <RowMenu name={each.description} items={[{ label: w.refund, onClick: () => setRefunded(each) }]} />,
+        each.amount.startsWith('-') && (
+          <Button variant="default" size="xs" onClick={() => setRefunded(each)}>
+            {w.refund} <span className="hidden">{each.description}</span>
+          </Button>
+        ),
     },
   ]
   return (
