@@ -76,7 +76,7 @@ describe('clicks', async () => {
     await button(page, 'Actions for local').click()
     await page.getByRole('menuitem', { name: 'Drain host' }).click()
     await button(dialog(page), 'Drain host').click()
-    await expectShown(page.getByText(/^(Draining|Maintenance)$/))
+    await expectShown(page.getByRole('list', { name: 'Hosts' }).getByText(/^(Draining|Maintenance)$/))
   }
 
   /** From Home, with what the task is about in mind. Keys are not counted: what is typed is what only the user knows. */

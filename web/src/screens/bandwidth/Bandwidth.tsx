@@ -36,8 +36,8 @@ export default function Bandwidth() {
       quiet: true,
       right: true,
       cell: (usage) => (
-        <Button variant="default" size="xs" aria-label={w.buyFor(usage.vmName)} onClick={() => setBuys(usage)}>
-          {w.buy}
+        <Button variant="default" size="xs" onClick={() => setBuys(usage)}>
+          {w.buy} <span className="hidden">{usage.vmName}</span>
         </Button>
       ),
     },

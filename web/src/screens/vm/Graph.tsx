@@ -105,14 +105,8 @@ export function Graph({
       title={title}
       about={since === null ? unit : `${unit} · ${since}`}
       actions={
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          onClick={() => setAsTable(!asTable)}
-          aria-pressed={asTable}
-          aria-label={w.tableOf(title)}
-        >
-          {asTable ? w.asGraph : w.asTable}
+        <Button variant="subtle" size="compact-xs" onClick={() => setAsTable(!asTable)}>
+          {asTable ? w.asGraph : w.asTable} <span className="hidden">{title}</span>
         </Button>
       }
     >

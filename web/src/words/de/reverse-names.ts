@@ -6,7 +6,7 @@ export const reverseNameMessages: Translated<typeof en> = {
   about: 'Wie diese Adressen laut Nameserver heißen (PTR). Mailserver erwarten den Namen, der auf die Adresse zeigt.',
   none: 'Kein Name',
   set: 'Reverse-DNS-Namen festlegen',
-  setOf: (address) => `Reverse-DNS-Namen von ${address} festlegen`,
+  setOf: (address) => `Reverse-DNS-Namen festlegen: ${address}`,
   name: 'Hostname',
   nameHint: 'Zum Beispiel mail.example.com; leer: keiner',
   states: { PENDING: 'Ausstehend', SET: 'Gesetzt', FAILED: 'Nicht gesetzt' },

@@ -271,7 +271,6 @@ export const vmMessages: Translated<typeof en> = {
     requestsUnit: 'Lesen und Schreiben pro Sekunde',
     requestsLine: 'Anfragen',
     since: (time) => `gemessen seit ${time}`,
-    tableOf: (title) => `${title} als Tabelle`,
     asTable: 'Tabelle',
     asGraph: 'Diagramm',
     time: 'Zeit',

@@ -264,7 +264,6 @@ export const vmMessages = {
     requestsUnit: 'reads and writes per second',
     requestsLine: 'Requests',
     since: (time: string) => `measured since ${time}`,
-    tableOf: (title: string) => `${title} as a table`,
     asTable: 'Table',
     asGraph: 'Graph',
     time: 'Time',

@@ -11,8 +11,8 @@ export interface Marker {
   tone: 'plain' | 'good' | 'bad'
 }
 
-/** Marks that are nearer than this are one, with all their sentences. */
-const NEAR_PX = 12
+/** Marks that are nearer than a finger are one, with all their sentences. */
+const NEAR_PX = 24
 
 /** What happened, at its time: a mark on the time axis with a sentence for pointer, keyboard and screen reader. */
 export function Markers({ plot, markers, times }: { plot: uPlot; markers: Marker[]; times: number[] }) {
@@ -36,8 +36,8 @@ export function Markers({ plot, markers, times }: { plot: uPlot; markers: Marker
               ))}
               maw={360}
             >
-              <button type="button" data-tone={toneOf(all)} aria-label={texts.join('. ')}>
-                {all.length > 1 && all.length}
+              <button type="button" data-tone={toneOf(all)}>
+                {all.length > 1 && all.length} <span className="hidden">{texts.join('. ')}</span>
               </button>
             </Tooltip>
           </li>
