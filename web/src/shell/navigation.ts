@@ -64,7 +64,7 @@ const CUSTOMER: NavGroup[] = [
     label: w.groups.account,
     items: [
       item('/wallet', w.items.wallet, 'wallet', 'wallet:read'),
-      item('/projects', w.items.projects, 'layout', 'projects:read', true),
+      item('/projects', w.items.projects, 'folder', 'projects:read', true),
       item('/members', w.items.members, 'users', 'members:read'),
       item('/tickets', w.items.tickets, 'buoy', 'tickets:read'),
       item('/settings', w.items.settings, 'settings'),

@@ -41,7 +41,7 @@ const PLACES: Record<SearchResult['kind'], (found: SearchResult) => Pick<Found, 
   placement_group: () => ({ icon: 'layout', to: '/placement-groups' }),
   alert: () => ({ icon: 'warning', to: '/alerts' }),
   webhook: ({ id }) => ({ icon: 'webhook', to: `/webhooks/${id}` }),
-  project: () => ({ icon: 'layout', to: '/projects' }),
+  project: () => ({ icon: 'folder', to: '/projects' }),
   token: () => ({ icon: 'code', to: '/settings', tab: 'keys' }),
   action: ({ vmId }) => (vmId ? { icon: 'pulse', to: `/vms/${vmId}`, tab: 'activity' } : { icon: 'pulse', to: '/events' }),
 }

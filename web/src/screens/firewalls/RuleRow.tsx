@@ -64,7 +64,7 @@ export function RuleRow({ rule, index, mark, isTarget, onDragOver, onDrop, onMov
       </span>
       <span className={css['tools']}>
         <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={w.editRule(index + 1)}>
-          <Icon name="settings" size={16} />
+          <Icon name="edit" size={16} />
         </ActionIcon>
         <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={w.deleteRule(index + 1)}>
           <Icon name="trash" size={16} />

@@ -198,7 +198,7 @@ export const vmMessages = {
       BACKUP_CREATE: 'Backup created',
       BACKUP_RESTORE: 'Restored from a backup',
       BACKUP_DELETE: 'Backup deleted',
-      IMAGE_CREATE: 'Image made of it',
+      IMAGE_CREATE: 'Image created from it',
       VOLUME_ATTACH: 'Volume attached',
       VOLUME_DETACH: 'Volume detached',
       VOLUME_GROW: 'Volume grown',
