@@ -1,0 +1,3 @@
+module github.com/berth-cloud/berth-go
+
+go 1.24
