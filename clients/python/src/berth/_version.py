@@ -1,0 +1,3 @@
+"""The version in pyproject.toml is read from here."""
+
+VERSION = "0.1.0"
