@@ -1,5 +1,5 @@
 // Every screen of the router, with long names and 1,000 VMs, on a phone and on a desk: no console error, no unhandled rejection, no error page
-// even for a moment, no horizontal scrolling. Then with a server that answers 502, without a connection, and after the session has ended.
+// even for a moment, no horizontal scrolling, nothing that moves for those who want no motion. Then with a server that answers 502, without a connection, and after the session has ended.
 import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
@@ -13,6 +13,7 @@ import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, PATIENCE_
 const VMS = 1_000
 const SIZES = [
   { width: 360, height: 740 },
+  { width: 720, height: 450 }, // a desk at a zoom of 200 %
   { width: 1440, height: 900 },
 ]
 const API = /\/api\/dashboard\/(?!session$|setup$)/
@@ -73,7 +74,7 @@ const watchErrorPages = (page: Page): Promise<unknown> =>
 
 describe('every screen', async () => {
   const product = await startProduct()
-  const owner = await openBrowser(product.origin, { viewport: SIZES[1] })
+  const owner = await openBrowser(product.origin, { viewport: SIZES[2] })
   const { page } = owner
   page.setDefaultTimeout(PATIENCE_MS)
   await watchErrorPages(page)
@@ -103,13 +104,32 @@ describe('every screen', async () => {
       ),
     )
 
+  /** Bars that stay while the page scrolls, where they leave it less than half of the window. */
+  const tooHigh = (on: Page): Promise<string[]> =>
+    on.evaluate(() => {
+      const bars = [...document.querySelectorAll('body *')].filter((element) => {
+        const { width, height } = element.getBoundingClientRect()
+        return /fixed|sticky/.test(getComputedStyle(element).position) && width > innerWidth / 2 && height > 0
+      })
+      const height = bars.reduce((sum, bar) => sum + bar.getBoundingClientRect().height, 0)
+      return height > innerHeight / 2 ? [`bars are ${height} of ${innerHeight} high`] : []
+    })
+
+  const moving = (on: Page): Promise<string[]> =>
+    on.evaluate(() =>
+      document.getAnimations().flatMap(({ playState, effect }) => {
+        const { duration } = effect!.getComputedTiming()
+        return playState === 'running' && Number(duration) > 1 ? [`something moves for ${String(duration)} ms`] : []
+      }),
+    )
+
   const visit = async (paths: string[], on = page): Promise<string[]> => {
-    const wide: string[] = []
+    const wrong: string[] = []
     for (const path of paths) {
       await open(on, path)
-      wide.push(...(await tooWide(on)).map((line) => `${path}: ${line}`))
+      wrong.push(...[...(await tooWide(on)), ...(await tooHigh(on)), ...(await moving(on))].map((line) => `${path}: ${line}`))
     }
-    return wide
+    return wrong
   }
 
   test('of the router is in the list', () => {
