@@ -11,7 +11,11 @@ import { examplesOf, languagesOf, pages } from './doc-examples.ts'
 describe('every example', () => {
   /** Languages that a test executes or parses on every page; `special` adds languages of single pages. */
   const known = ['sh', 'console', 'text', 'json']
-  const special: Record<string, string[]> = { 'docs/guide/sdk.md': ['ts'], 'docs/guide/webhooks.md': ['ts', 'python', 'perl'] }
+  const special: Record<string, string[]> = {
+    'docs/guide/go.md': ['go'],
+    'docs/guide/sdk.md': ['ts'],
+    'docs/guide/webhooks.md': ['ts', 'python', 'perl'],
+  }
 
   test.each(pages)('of %s has a language that some test checks', (page) => {
     expect(languagesOf(page).filter((language) => ![...known, ...(special[page] ?? [])].includes(language))).toEqual([])

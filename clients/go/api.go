@@ -421,7 +421,7 @@ func firstOf[T ~string](values ...T) T {
 func unexpected(prepared *attempt, response *http.Response) string {
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		location := firstOf(response.Header.Get("Location"), "no location")
-		return fmt.Sprintf("%s %s is redirected (%s). Set baseUrl to the final URL", prepared.method, prepared.url, location)
+		return fmt.Sprintf("%s %s is redirected (%s). Set the base URL to the final one", prepared.method, prepared.url, location)
 	}
 	return fmt.Sprintf("%s %s returned %s, not from Berth. Check the base URL and the proxies in front of the server", prepared.method, prepared.url, response.Status)
 }
