@@ -15,8 +15,6 @@ import (
 
 const (
 	acceptStream = "text/event-stream, application/problem+json"
-	// The server sends a keep-alive every 15 seconds.
-	idleTimeout  = 45 * time.Second
 	defaultRetry = 2 * time.Second
 	eventPage    = 100
 )
@@ -155,13 +153,13 @@ func (s *stream) connect(ctx context.Context) (*answer, error) {
 // read yields the events of one connection. A connection that is silent for too long is broken.
 func (s *stream) read(answer *answer, yield func(*Event, error) bool) error {
 	answer.timer.Stop()
-	idle := time.AfterFunc(idleTimeout, func() { answer.cancel(nil) })
+	idle := time.AfterFunc(s.api.idle, func() { answer.cancel(nil) })
 	defer idle.Stop()
 	parser := frames{}
 	chunk := make([]byte, 32<<10)
 	for {
 		length, err := answer.Body.Read(chunk)
-		idle.Reset(idleTimeout)
+		idle.Reset(s.api.idle)
 		for _, frame := range parser.add(chunk[:length]) {
 			if err := s.handle(frame, yield); err != nil {
 				return err

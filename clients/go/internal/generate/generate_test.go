@@ -48,6 +48,13 @@ func TestNewOperationNeedsAMethod(t *testing.T) {
 	}
 }
 
+func TestMethodsNeedAnOperation(t *testing.T) {
+	path := changedDocument(t, `"operationId": "restartVm"`, `"operationId": "startVm"`)
+	if _, err := generate(path); err == nil || !strings.Contains(err.Error(), "operations.go has restartVm, which is no operation") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestNamesThatNameNothingAreRefused(t *testing.T) {
 	_, err := generate(changedDocument(t, `"name": "sort"`, `"name": "order"`))
 	if err == nil || !strings.Contains(err.Error(), "names ListVMsQuery.sort, which is nowhere") {

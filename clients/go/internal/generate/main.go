@@ -29,6 +29,9 @@ func generate(path string) (map[string]string, error) {
 		return nil, err
 	}
 	g := newGenerator(read)
+	if err := g.checkMethods(); err != nil {
+		return nil, err
+	}
 	for place := range typeNames {
 		if !g.used[place] {
 			return nil, fmt.Errorf("names.go names %s, which is nowhere", place)

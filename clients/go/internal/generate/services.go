@@ -154,14 +154,28 @@ func (g *generator) resultType(data *schema) string {
 	return "*" + g.baseType(data, "", false)
 }
 
+// checkMethods says which operation has no method, and which method has no operation.
+func (g *generator) checkMethods() error {
+	known := map[string]bool{}
+	for _, op := range g.operations() {
+		known[op.OperationID] = true
+		if _, ok := methods[op.OperationID]; !ok {
+			return fmt.Errorf("operations.go has no method for %s (%s %s)", op.OperationID, op.method, op.path)
+		}
+	}
+	for id := range methods {
+		if !known[id] {
+			return fmt.Errorf("operations.go has %s, which is no operation", id)
+		}
+	}
+	return nil
+}
+
 func (g *generator) servicesFile() (string, error) {
 	services := map[string][]boundOperation{}
 	for _, op := range g.operations() {
-		target, ok := methods[op.OperationID]
-		if !ok {
-			return "", fmt.Errorf("operations.go has no method for %s (%s %s)", op.OperationID, op.method, op.path)
-		}
-		services[target.service] = append(services[target.service], op)
+		service := methods[op.OperationID].service
+		services[service] = append(services[service], op)
 	}
 	var f file
 	f.WriteString(header + "import (\n\"context\"\n\"iter\"\n)\n\n")
