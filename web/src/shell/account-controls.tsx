@@ -2,6 +2,7 @@
 import { ActionIcon, NativeSelect, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { switchAccount } from '../api/account.ts'
 import { useWrite } from '../api/client.ts'
+import { dropDrafts } from '../api/drafts.ts'
 import { apiRequest } from '../api/request.ts'
 import { forgetSession, type Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
@@ -24,6 +25,7 @@ export function SignOut({ className }: { className?: string }) {
   const signOut = useWrite(() => apiRequest('POST', '/sign-out'), {
     onDone: () => {
       forgetSession()
+      dropDrafts()
       location.assign('/sign-in') // a full page load clears the memory of the old session
     },
   })

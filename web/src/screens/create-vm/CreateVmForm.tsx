@@ -46,9 +46,10 @@ interface Props {
   imageId?: string
 }
 
-export function CreateVmForm({ choices, session: { user }, source, imageId }: Props) {
+export function CreateVmForm({ choices, session, source, imageId }: Props) {
+  const { user } = session
   const [form, setForm] = useState(() => {
-    const draft = readDraft(user.id)
+    const draft = readDraft(session)
     return initialForm(choices, imageId ? { ...draft, osTemplateId: imageId, planId: undefined } : draft, source)
   })
   const [moved, setMoved] = useState<{ from: string; to: string } | null>(null)
@@ -60,10 +61,10 @@ export function CreateVmForm({ choices, session: { user }, source, imageId }: Pr
     successMessage: ({ vm, vms }) => (vms ? w.acceptedSeveral(vms.length) : w.accepted(vm.name)),
     onDone: async ({ vm, vms }) => {
       await (vms ? navigate({ to: '/vms' }) : navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }))
-      dropDraft(user.id)
+      dropDraft(session)
     },
   })
-  useEffect(() => saveDraft(user.id, form), [user.id, form])
+  useEffect(() => saveDraft(session, form), [session, form])
   const { price, refusal } = useQuote(form)
   const error = create.error ?? refusal
 

@@ -1,6 +1,8 @@
 // Rules are edited as a draft, which nothing knows of until it is applied as a whole. It survives leaving the page, in this tab.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { draftKey } from '../../api/drafts.ts'
+import { sessionQuery } from '../../api/session.ts'
 import { appliedRulesQuery } from '../../queries/network.ts'
 import { diffRules, type Change } from './diff.ts'
 import { fromApi, type Rule } from './rule.ts'
@@ -20,20 +22,19 @@ export interface Draft extends Stored {
   discard: () => void
 }
 
-const keyOf = (firewallId: string): string => `firewall-draft.${firewallId}`
-
-function load(firewallId: string): Stored | null {
+function load(key: string | null): Stored | null {
   try {
-    return JSON.parse(sessionStorage.getItem(keyOf(firewallId)) ?? 'null') as Stored | null
+    return JSON.parse((key && sessionStorage.getItem(key)) ?? 'null') as Stored | null
   } catch {
     return null
   }
 }
 
-function store(firewallId: string, draft: Stored | null): void {
+function store(key: string | null, draft: Stored | null): void {
+  if (key === null) return
   try {
-    if (draft) sessionStorage.setItem(keyOf(firewallId), JSON.stringify(draft))
-    else sessionStorage.removeItem(keyOf(firewallId))
+    if (draft) sessionStorage.setItem(key, JSON.stringify(draft))
+    else sessionStorage.removeItem(key)
   } catch {
     // Storage is full or forbidden: the draft lives as long as the page.
   }
@@ -42,9 +43,11 @@ function store(firewallId: string, draft: Stored | null): void {
 /** `draft` is there when the rules are. */
 export function useDraft(firewallId: string) {
   const query = useQuery(appliedRulesQuery(firewallId))
-  const [stored, setStored] = useState(() => load(firewallId))
+  const session = useQuery(sessionQuery).data
+  const key = session ? draftKey(session, `firewall:${firewallId}`) : null
+  const [stored, setStored] = useState(() => load(key))
   const keep = (next: Stored | null): void => {
-    store(firewallId, next)
+    store(key, next)
     setStored(next)
   }
   const applied = query.data
