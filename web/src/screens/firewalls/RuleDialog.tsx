@@ -2,7 +2,7 @@ import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { firewallMessages as w } from '../../words/words.ts'
+import { commonMessages, firewallMessages as w } from '../../words/words.ts'
 import { ANY_PORT, hasPorts, newKey, portsOf, wrongAddress, type Rule } from './rule.ts'
 
 const PROTOCOLS = ['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY']
@@ -68,7 +68,12 @@ export function RuleDialog({ rule, onSave, onClose }: Props) {
           onChange={(event) => setAction(event.currentTarget.value)}
           data={choices(w.actions)}
         />
-        <NativeSelect label={w.protocol} value={protocol} onChange={(event) => setProtocol(event.currentTarget.value)} data={PROTOCOLS} />
+        <NativeSelect
+          label={commonMessages.protocol}
+          value={protocol}
+          onChange={(event) => setProtocol(event.currentTarget.value)}
+          data={PROTOCOLS}
+        />
         {withPorts && (
           <TextInput
             label={w.ports}

@@ -1,4 +1,4 @@
-import { Alert, NativeSelect, NumberInput, TextInput } from '@mantine/core'
+import { Alert, NativeSelect, TextInput } from '@mantine/core'
 import type { CheckPacket, Firewall, FirewallVerdict } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -8,6 +8,7 @@ import { fieldError } from '../../api/errors.ts'
 import { bindingsQuery } from '../../queries/network.ts'
 import { vmChoicesQuery, vmQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
+import { PacketFields, usePacketFields } from '../../ui/PacketFields.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { firewallMessages as w } from '../../words/words.ts'
 import css from './firewalls.module.css'
@@ -20,15 +21,14 @@ export function Tester({ firewall, draft }: { firewall: Firewall; draft: Draft |
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const [chosen, setChosen] = useState('')
   const [direction, setDirection] = useState<CheckPacket['direction']>('IN')
-  const [protocol, setProtocol] = useState<CheckPacket['protocol']>('TCP')
-  const [port, setPort] = useState<number | ''>(22)
+  const fields = usePacketFields()
+  const { protocol, port } = fields.packet
   const [address, setAddress] = useState('198.18.0.1')
   const [chosenNetwork, setNetwork] = useState('')
   const vmId = chosen || (bindings[0]?.vmId ?? '')
   const networks = useQuery({ ...vmQuery(vmId), enabled: vmId !== '' }).data?.privateNetworks ?? []
   const networkId = networks.some(({ id }) => id === chosenNetwork) ? chosenNetwork : null
   const isDraft = draft !== null && draft.changes.length > 0
-  const hasPort = protocol === 'TCP' || protocol === 'UDP'
   const check = useWrite(
     () =>
       berth.firewalls.check(firewall.id, {
@@ -36,7 +36,7 @@ export function Tester({ firewall, draft }: { firewall: Firewall; draft: Draft |
         networkId,
         direction,
         protocol,
-        port: hasPort && port !== '' ? port : null,
+        port,
         address,
         ...(isDraft && { rules: draft.rules.map(toApi) }),
       }),
@@ -79,23 +79,7 @@ export function Tester({ firewall, draft }: { firewall: Firewall; draft: Draft |
             onChange={(event) => setDirection(event.currentTarget.value as CheckPacket['direction'])}
             data={Object.entries(w.directions).map(([value, label]) => ({ value, label }))}
           />
-          <NativeSelect
-            label={w.protocol}
-            value={protocol}
-            onChange={(event) => setProtocol(event.currentTarget.value as CheckPacket['protocol'])}
-            data={['TCP', 'UDP', 'ICMP', 'ICMPV6']}
-          />
-          {hasPort && (
-            <NumberInput
-              label={w.port}
-              value={port}
-              min={1}
-              max={65_535}
-              hideControls
-              onChange={(value) => setPort(value === '' ? '' : Number(value))}
-              error={fieldError(check.error, 'port')}
-            />
-          )}
+          <PacketFields of={fields} error={check.error} />
           <TextInput
             label={w.remoteAddress}
             value={address}

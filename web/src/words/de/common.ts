@@ -60,4 +60,6 @@ export const commonMessages: Translated<typeof en> = {
   reauthWithAbout: 'Weisen Sie sich dort aus, wo Sie sich anmelden. Nehmen Sie die Änderung danach noch einmal vor.',
   reauthWith: (provider) => `Mit ${provider} bestätigen`,
   signOut: 'Abmelden',
+  protocol: 'Protokoll',
+  port: 'Port',
 }

@@ -49,8 +49,6 @@ export const networkMessages: Translated<typeof en> = {
     reachAbout: 'Folgt einem Paket durch Firewalls und Netzwerke und zeichnet seinen Weg in die Karte. Es wird kein Traffic gesendet.',
     from: 'Von',
     to: 'Nach',
-    openFirewall: 'Firewall öffnen',
-    openNetwork: (name) => `${name} öffnen, um die Netzwerke zu verbinden`,
   },
   name: 'Name',
   region: 'Region',

@@ -320,8 +320,6 @@ export const vmMessages: Translated<typeof en> = {
     reachTo: 'Ziel',
     reachAddress: 'Eine andere Adresse',
     address: 'Adresse',
-    protocol: 'Protokoll',
-    port: 'Port',
     checkReach: 'Weg prüfen',
     verdict: {
       REACHABLE: 'Erreichbar.',
@@ -333,6 +331,8 @@ export const vmMessages: Translated<typeof en> = {
     noAddress: 'keine Adresse',
     passes: 'kommt durch',
     stops: 'endet hier',
+    openFirewall: 'Firewall öffnen',
+    openNetwork: (name) => `${name} öffnen, um die Netzwerke zu verbinden`,
   },
   copies: {
     snapshots: 'Snapshots',

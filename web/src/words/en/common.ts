@@ -57,4 +57,6 @@ export const commonMessages = {
   reauthWithAbout: 'Prove yourself where you sign in. Afterwards, make the change again.',
   reauthWith: (provider: string) => `Confirm with ${provider}`,
   signOut: 'Sign out',
+  protocol: 'Protocol',
+  port: 'Port',
 } as const

@@ -39,8 +39,6 @@ export const networkMessages = {
     reachAbout: 'Follows a packet through firewalls and networks, and draws its way on the map. No traffic is sent.',
     from: 'From',
     to: 'To',
-    openFirewall: 'Open firewall',
-    openNetwork: (name: string) => `Open ${name} to peer the networks`,
   },
   name: 'Name',
   region: 'Region',

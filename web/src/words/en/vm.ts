@@ -313,8 +313,6 @@ export const vmMessages = {
     reachTo: 'Destination',
     reachAddress: 'Another address',
     address: 'Address',
-    protocol: 'Protocol',
-    port: 'Port',
     checkReach: 'Check path',
     verdict: {
       REACHABLE: 'Reachable.',
@@ -326,6 +324,8 @@ export const vmMessages = {
     noAddress: 'no address',
     passes: 'passes',
     stops: 'stops here',
+    openFirewall: 'Open firewall',
+    openNetwork: (name: string) => `Open ${name} to peer the networks`,
   },
   copies: {
     snapshots: 'Snapshots',
