@@ -138,6 +138,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listFirewallRules: commandLine('firewall', 'rule', 'list', ':id'),
   addFirewallRule: commandLine('firewall', 'rule', 'add', ':id', '--port', '=port'),
   replaceFirewallRules: commandLine('firewall', 'rule', 'replace', ':id', '--rules', '=rules'),
+  getFirewallUndo: commandLine('firewall', 'undo', ':id', '--dry-run'),
   undoFirewallRules: commandLine('firewall', 'undo', ':id'),
   confirmFirewallRules: commandLine('firewall', 'confirm', ':id'),
   getFirewallRule: commandLine('firewall', 'rule', 'get', ':id', ':ruleId'),

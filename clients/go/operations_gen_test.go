@@ -159,11 +159,14 @@ var calls = map[string]func(context.Context, *Client, input) (any, error){
 	"replaceFirewallRules": func(ctx context.Context, c *Client, in input) (any, error) {
 		return c.Firewall.ReplaceRules(ctx, in.Path["id"], argument[ReplaceRules](in.Body), in.options...)
 	},
+	"getFirewallUndo": func(ctx context.Context, c *Client, in input) (any, error) {
+		return c.Firewall.UndoPreview(ctx, in.Path["id"], in.options...)
+	},
 	"undoFirewallRules": func(ctx context.Context, c *Client, in input) (any, error) {
-		return c.Firewall.Undo(ctx, in.Path["id"], in.options...)
+		return c.Firewall.Undo(ctx, in.Path["id"], argument[*UndoRules](in.Body), in.options...)
 	},
 	"confirmFirewallRules": func(ctx context.Context, c *Client, in input) (any, error) {
-		return c.Firewall.Confirm(ctx, in.Path["id"], in.options...)
+		return c.Firewall.Confirm(ctx, in.Path["id"], argument[*ConfirmRules](in.Body), in.options...)
 	},
 	"getFirewallRule": func(ctx context.Context, c *Client, in input) (any, error) {
 		return c.Firewall.Rule(ctx, in.Path["id"], in.Path["ruleId"], in.options...)

@@ -469,18 +469,25 @@ func (s *FirewallService) ReplaceRules(ctx context.Context, id string, body Repl
 	return call[[]FirewallRule](ctx, s.api, request{method: "PUT", path: "/firewalls/{id}/rules", ids: []string{id}, body: body}, options)
 }
 
+// UndoPreview: get the rules that an undo would restore.
+//
+// GET /firewalls/{id}/undo, which needs the scope firewalls:read.
+func (s *FirewallService) UndoPreview(ctx context.Context, id string, options ...CallOption) (*FirewallUndo, error) {
+	return call[*FirewallUndo](ctx, s.api, request{method: "GET", path: "/firewalls/{id}/undo", ids: []string{id}}, options)
+}
+
 // Undo: restore the rules before their latest change, within ten minutes of it.
 //
 // POST /firewalls/{id}/undo, which needs the scope firewalls:update.
-func (s *FirewallService) Undo(ctx context.Context, id string, options ...CallOption) ([]FirewallRule, error) {
-	return call[[]FirewallRule](ctx, s.api, request{method: "POST", path: "/firewalls/{id}/undo", ids: []string{id}}, options)
+func (s *FirewallService) Undo(ctx context.Context, id string, body *UndoRules, options ...CallOption) ([]FirewallRule, error) {
+	return call[[]FirewallRule](ctx, s.api, request{method: "POST", path: "/firewalls/{id}/undo", ids: []string{id}, body: body}, options)
 }
 
 // Confirm: keep rules that would be undone by themselves.
 //
 // POST /firewalls/{id}/confirm, which needs the scope firewalls:update.
-func (s *FirewallService) Confirm(ctx context.Context, id string, options ...CallOption) (*Firewall, error) {
-	return call[*Firewall](ctx, s.api, request{method: "POST", path: "/firewalls/{id}/confirm", ids: []string{id}}, options)
+func (s *FirewallService) Confirm(ctx context.Context, id string, body *ConfirmRules, options ...CallOption) (*Firewall, error) {
+	return call[*Firewall](ctx, s.api, request{method: "POST", path: "/firewalls/{id}/confirm", ids: []string{id}, body: body}, options)
 }
 
 // Rule: get a rule.

@@ -795,6 +795,17 @@ type FirewallRulesUndoneEventData struct {
 	Reason FirewallRulesUndoneEventDataReason `json:"reason"`
 }
 
+// FirewallUndoFailedEventData is the schema FirewallUndoFailedEventData of the API.
+type FirewallUndoFailedEventData struct {
+	Firewall EventFirewall `json:"firewall"`
+	// Of the rules that are still in force
+	RulesVersion string `json:"rulesVersion"`
+	// The code of the error, as in errors of the API
+	Reason string `json:"reason"`
+	// ISO 8601, UTC
+	NextTryAt time.Time `json:"nextTryAt"`
+}
+
 // Webhook is the schema Webhook of the API.
 type Webhook struct {
 	ID     string   `json:"id"`
@@ -1227,6 +1238,8 @@ type Firewall struct {
 	BindingCount int `json:"bindingCount"`
 	// Whether the hosts of all these VMs have its latest rules
 	Applied bool `json:"applied"`
+	// For how many of these VMs older rules are in force until their hosts have the latest: a confirmation before says nothing about them
+	PendingCount int `json:"pendingCount"`
 	// Of its rules in their order: another one when any of them was changed, added, moved or deleted
 	RulesVersion string `json:"rulesVersion"`
 	// Until then the latest change of its rules can be undone; null when there is none
@@ -1328,6 +1341,34 @@ type ReplaceRules struct {
 	BasedOn *string `json:"basedOn,omitempty"`
 	// Undo them by themselves unless they are confirmed by then: for changes that may lock their author out
 	ConfirmWithinSeconds *int `json:"confirmWithinSeconds,omitempty"`
+}
+
+// FirewallUndo is the schema FirewallUndo of the API.
+type FirewallUndo struct {
+	// As they would be, in their order
+	Rules []FirewallRule `json:"rules"`
+	// Of the rules that it undoes, for `basedOn`
+	RulesVersion string `json:"rulesVersion"`
+	// Of the rules that return
+	RestoresVersion string `json:"restoresVersion"`
+	// ISO 8601, UTC
+	UndoUntil time.Time `json:"undoUntil"`
+	// It happens by itself then, unless the rules are confirmed
+	ConfirmBy *time.Time `json:"confirmBy"`
+}
+
+// UndoRules is the schema UndoRules of the API.
+type UndoRules struct {
+	// The `rulesVersion` that is to be undone: refused with `version_conflict` when it is another
+	BasedOn *string `json:"basedOn,omitempty"`
+	// Of the rules that are to return, from `GET /firewalls/{id}/undo`: refused with `version_conflict` when others would
+	RestoresVersion *string `json:"restoresVersion,omitempty"`
+}
+
+// ConfirmRules is the schema ConfirmRules of the API.
+type ConfirmRules struct {
+	// The `rulesVersion` that is to be kept: refused with `version_conflict` when it is another
+	BasedOn *string `json:"basedOn,omitempty"`
 }
 
 // ChangeRule is the schema ChangeRule of the API.
@@ -3807,6 +3848,7 @@ const (
 	EventProjectDeleted           EventType = "project.deleted"
 	EventFirewallRulesChanged     EventType = "firewall.rules_changed"
 	EventFirewallRulesUndone      EventType = "firewall.rules_undone"
+	EventFirewallUndoFailed       EventType = "firewall.undo_failed"
 	EventWebhookDisabled          EventType = "webhook.disabled"
 )
 
@@ -3912,6 +3954,8 @@ func (e *Event) Payload() (any, error) {
 		payload = new(FirewallRulesChangedEventData)
 	case EventFirewallRulesUndone:
 		payload = new(FirewallRulesUndoneEventData)
+	case EventFirewallUndoFailed:
+		payload = new(FirewallUndoFailedEventData)
 	case EventWebhookDisabled:
 		payload = new(WebhookDisabledEventData)
 	case EventWebhookTest:

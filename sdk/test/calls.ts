@@ -130,6 +130,7 @@ export const CALLS: Record<string, CallBySdk> = {
   listFirewallRules: (berth, { id }) => berth.firewalls.rules(id),
   addFirewallRule: (berth, { id }, body) => berth.firewalls.addRule(id, body),
   replaceFirewallRules: (berth, { id }) => berth.firewalls.replaceRules(id, [{ direction: 'IN', action: 'ACCEPT', protocol: 'ANY' }]),
+  getFirewallUndo: (berth, { id }) => berth.firewalls.undoPreview(id),
   undoFirewallRules: (berth, { id }) => berth.firewalls.undo(id),
   confirmFirewallRules: (berth, { id }) => berth.firewalls.confirm(id),
   getFirewallRule: (berth, { id, ruleId }) => berth.firewalls.rule(id, ruleId),

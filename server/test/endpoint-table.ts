@@ -397,6 +397,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listFirewallRules: async (fixture) => ({ params: { id: (await rule(fixture)).params!['id']! } }),
   addFirewallRule: withId((fixture) => fixture.firewall(), RULE),
   replaceFirewallRules: withId((fixture) => fixture.firewall(), { rules: [RULE] }),
+  getFirewallUndo: async (fixture) => ({ params: { id: await fixture.unconfirmed() } }),
   undoFirewallRules: async (fixture) => ({ params: { id: await fixture.unconfirmed() } }),
   confirmFirewallRules: async (fixture) => ({ params: { id: await fixture.unconfirmed() } }),
   getFirewallRule: rule,

@@ -73,6 +73,7 @@ export const MAY: Record<string, string> = {
   listFirewallRules: 'owner admin operator read-only',
   addFirewallRule: 'owner admin operator',
   replaceFirewallRules: 'owner admin operator',
+  getFirewallUndo: 'owner admin operator read-only',
   undoFirewallRules: 'owner admin operator',
   confirmFirewallRules: 'owner admin operator',
   getFirewallRule: 'owner admin operator read-only',

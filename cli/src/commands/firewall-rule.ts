@@ -50,6 +50,8 @@ const toRuleInput = ({ direction, action, protocol, port, from, to, description,
     position: position === undefined ? undefined : parseInteger('--position', position),
   })
 
+export const BASED_ON: [string, string] = ['--based-on <version>', 'refuse when the rules have another version (firewall get shows it)']
+
 const list = defineCommand({
   name: 'list',
   description: 'list the rules of a firewall',
@@ -110,7 +112,7 @@ const replace = defineCommand<{ rules?: string; basedOn?: string; confirmWithin?
   args: '<firewall>',
   options: [
     ['--rules <json>', 'an array of rules, @file, or - for stdin (required)'],
-    ['--based-on <version>', 'refuse when the rules have another version (firewall get shows it)'],
+    BASED_ON,
     ['--confirm-within <seconds>', 'undo them by themselves unless firewall confirm follows'],
   ],
   example: 'firewall rule replace web --rules @rules.json --confirm-within 120',
@@ -129,6 +131,11 @@ const replace = defineCommand<{ rules?: string; basedOn?: string; confirmWithin?
   },
 })
 
+const sentenceOf = ({ direction, action, protocol, port, sourceIps, destIps }: FirewallRule): string => {
+  const ports = protocol === 'TCP' || protocol === 'UDP' ? ` port ${port}` : ''
+  return `${action} ${direction} ${protocol}${ports} from ${sourceIps.join(', ') || 'any'} to ${destIps.join(', ') || 'any'}`
+}
+
 const remove = defineCommand({
   name: 'delete',
   description: 'delete a rule by position or id',
@@ -138,18 +145,23 @@ const remove = defineCommand({
   async run(ctx, _, firewall: string, rule: string) {
     const id = await ctx.resolveId('firewall', firewall)
     const ruleId = await ctx.resolveId('rule', rule, id)
-    await ctx.confirm(`Rule ${rule} of ${firewall} will be permanently deleted.`, rule)
+    const what = sentenceOf(await ctx.berth.firewalls.rule(id, ruleId))
+    await ctx.confirm(`Rule ${rule} of ${firewall} will be deleted: ${what}. firewall undo restores it within ten minutes.`, rule)
     return message(await ctx.berth.firewalls.deleteRule(id, ruleId), rule, `Rule ${rule} of ${firewall} deleted`)
   },
 })
 
 export const rule = group('rule', 'rules of a firewall; first match wins', [list, get, add, update, replace, remove])
 
-export const undo = defineCommand({
+export const undo = defineCommand<{ basedOn?: string; dryRun?: true }>({
   name: 'undo',
   description: 'restore the rules before their latest change, within ten minutes of it',
   args: '<firewall>',
-  example: 'firewall undo web',
-  run: async (ctx, _, firewall: string) =>
-    table(await ctx.berth.firewalls.undo(await ctx.resolveId('firewall', firewall)), RULE_COLUMNS, 'No rules, as before'),
+  options: [BASED_ON, ['--dry-run', 'show the rules that would be restored without changing anything']],
+  example: 'firewall undo web --dry-run',
+  async run(ctx, { basedOn, dryRun }, firewall: string) {
+    const id = await ctx.resolveId('firewall', firewall)
+    if (dryRun) return table((await ctx.berth.firewalls.undoPreview(id)).rules, RULE_COLUMNS, 'There would be no rules, as before')
+    return table(await ctx.berth.firewalls.undo(id, omitUndefined({ basedOn })), RULE_COLUMNS, 'No rules, as before')
+  },
 })

@@ -4,7 +4,7 @@ import { usageError } from '../exit-codes.ts'
 import { labelText, time } from '../format.ts'
 import { LABEL, labelsOf, omitUndefined, parseOnOff, parsePacket, requireChanges, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
-import { rule, undo } from './firewall-rule.ts'
+import { BASED_ON, rule, undo } from './firewall-rule.ts'
 
 const FIREWALL_FIELDS: Columns<Firewall> = {
   Name: (firewall) => firewall.name,
@@ -16,6 +16,7 @@ const FIREWALL_FIELDS: Columns<Firewall> = {
   Rules: (firewall) => firewall.ruleCount,
   VMs: (firewall) => firewall.bindingCount,
   Applied: (firewall) => firewall.applied,
+  'Older rules on': ({ pendingCount }) => (pendingCount === 0 ? undefined : pendingCount === 1 ? '1 VM' : `${pendingCount} VMs`),
   'Rules version': (firewall) => firewall.rulesVersion,
   'Undo until': (firewall) => (firewall.undoUntil === null ? undefined : time(firewall.undoUntil)),
   'Confirm by': (firewall) => (firewall.confirmBy === null ? undefined : time(firewall.confirmBy)),
@@ -97,13 +98,18 @@ const remove = defineCommand({
   },
 })
 
-const confirm = defineCommand({
+const confirm = defineCommand<{ basedOn?: string }>({
   name: 'confirm',
   description: 'keep rules that would be undone by themselves',
   args: '<firewall>',
+  options: [BASED_ON],
   example: 'firewall confirm web',
-  run: async (ctx, _, firewall: string) =>
-    message(await ctx.berth.firewalls.confirm(await ctx.resolveId('firewall', firewall)), firewall, `Rules of ${firewall} confirmed`),
+  async run(ctx, { basedOn }, firewall: string) {
+    const kept = await ctx.berth.firewalls.confirm(await ctx.resolveId('firewall', firewall), omitUndefined({ basedOn }))
+    const vms = kept.pendingCount === 1 ? '1 VM' : `${kept.pendingCount} VMs`
+    const pending = kept.pendingCount > 0 ? `; not applied for ${vms} yet, so whether they can be reached is not known` : ''
+    return message(kept, firewall, `Rules of ${firewall} confirmed${pending}`)
+  },
 })
 
 const bind = defineCommand({

@@ -38,6 +38,7 @@ SURFACE: dict[str, dict[str, str]] = {
         "rule": "getFirewallRule",
         "add_rule": "addFirewallRule",
         "replace_rules": "replaceFirewallRules",
+        "undo_preview": "getFirewallUndo",
         "undo": "undoFirewallRules",
         "confirm": "confirmFirewallRules",
         "update_rule": "changeFirewallRule",

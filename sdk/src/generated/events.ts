@@ -99,5 +99,6 @@ export const EVENT_TYPES = [
   'project.deleted',
   'firewall.rules_changed',
   'firewall.rules_undone',
+  'firewall.undo_failed',
   'webhook.disabled',
 ] as const

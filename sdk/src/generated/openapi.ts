@@ -1382,6 +1382,34 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["FirewallRulesUndoneEventData"];
         };
+        FirewallUndoFailedEventData: {
+            firewall: components["schemas"]["EventFirewall"];
+            /** @description Of the rules that are still in force */
+            rulesVersion: string;
+            /** @description The code of the error, as in errors of the API */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            nextTryAt: string;
+        };
+        FirewallUndoFailedEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "firewall.undo_failed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["FirewallUndoFailedEventData"];
+        };
         Webhook: {
             id: string;
             url: string;
@@ -1435,7 +1463,7 @@ export interface components {
             data: components["schemas"]["WebhookDisabledEventData"];
         };
         /** @description Its data is typed by its type */
-        Event: components["schemas"]["VmEvent"] | components["schemas"]["IsoEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["MemberEvent"] | components["schemas"]["TokenEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["ProjectEvent"] | components["schemas"]["FirewallRulesChangedEvent"] | components["schemas"]["FirewallRulesUndoneEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["IsoEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["MemberEvent"] | components["schemas"]["TokenEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["ProjectEvent"] | components["schemas"]["FirewallRulesChangedEvent"] | components["schemas"]["FirewallRulesUndoneEvent"] | components["schemas"]["FirewallUndoFailedEvent"] | components["schemas"]["WebhookDisabledEvent"];
         Wallet: {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balance: string;
@@ -1977,6 +2005,8 @@ export interface components {
             bindingCount: number;
             /** @description Whether the hosts of all these VMs have its latest rules */
             applied: boolean;
+            /** @description For how many of these VMs older rules are in force until their hosts have the latest: a confirmation before says nothing about them */
+            pendingCount: number;
             /** @description Of its rules in their order: another one when any of them was changed, added, moved or deleted */
             rulesVersion: string;
             /**
@@ -2097,6 +2127,34 @@ export interface components {
             basedOn?: string | undefined;
             /** @description Undo them by themselves unless they are confirmed by then: for changes that may lock their author out */
             confirmWithinSeconds?: number | undefined;
+        };
+        FirewallUndo: {
+            /** @description As they would be, in their order */
+            rules: components["schemas"]["FirewallRule"][];
+            /** @description Of the rules that it undoes, for `basedOn` */
+            rulesVersion: string;
+            /** @description Of the rules that return */
+            restoresVersion: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            undoUntil: string;
+            /**
+             * Format: date-time
+             * @description It happens by itself then, unless the rules are confirmed
+             */
+            confirmBy: string | null;
+        };
+        UndoRules: {
+            /** @description The `rulesVersion` that is to be undone: refused with `version_conflict` when it is another */
+            basedOn?: string | undefined;
+            /** @description Of the rules that are to return, from `GET /firewalls/{id}/undo`: refused with `version_conflict` when others would */
+            restoresVersion?: string | undefined;
+        };
+        ConfirmRules: {
+            /** @description The `rulesVersion` that is to be kept: refused with `version_conflict` when it is another */
+            basedOn?: string | undefined;
         };
         ChangeRule: {
             /** @enum {unknown} */
@@ -3306,6 +3364,8 @@ export type FirewallRulesChangedEventData = components['schemas']['FirewallRules
 export type FirewallRulesChangedEvent = components['schemas']['FirewallRulesChangedEvent'];
 export type FirewallRulesUndoneEventData = components['schemas']['FirewallRulesUndoneEventData'];
 export type FirewallRulesUndoneEvent = components['schemas']['FirewallRulesUndoneEvent'];
+export type FirewallUndoFailedEventData = components['schemas']['FirewallUndoFailedEventData'];
+export type FirewallUndoFailedEvent = components['schemas']['FirewallUndoFailedEvent'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookDisabledEventData = components['schemas']['WebhookDisabledEventData'];
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
@@ -3343,6 +3403,9 @@ export type FirewallRule = components['schemas']['FirewallRule'];
 export type AddRule = components['schemas']['AddRule'];
 export type RuleInput = components['schemas']['RuleInput'];
 export type ReplaceRules = components['schemas']['ReplaceRules'];
+export type FirewallUndo = components['schemas']['FirewallUndo'];
+export type UndoRules = components['schemas']['UndoRules'];
+export type ConfirmRules = components['schemas']['ConfirmRules'];
 export type ChangeRule = components['schemas']['ChangeRule'];
 export type FirewallBindingState = components['schemas']['FirewallBindingState'];
 export type Availability = components['schemas']['Availability'];
@@ -5415,7 +5478,7 @@ export interface operations {
             };
         };
     };
-    undoFirewallRules: {
+    getFirewallUndo: {
         parameters: {
             query?: never;
             header?: never;
@@ -5425,6 +5488,36 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallUndo"];
+                    };
+                };
+            };
+        };
+    };
+    undoFirewallRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UndoRules"];
+            };
+        };
         responses: {
             /** @description OK */
             200: {
@@ -5450,7 +5543,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConfirmRules"];
+            };
+        };
         responses: {
             /** @description OK */
             200: {
@@ -8212,7 +8309,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.updated" | "project.deleted" | "firewall.rules_changed" | "firewall.rules_undone" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.updated" | "project.deleted" | "firewall.rules_changed" | "firewall.rules_undone" | "firewall.undo_failed" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -8312,7 +8409,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.updated" | "project.deleted" | "firewall.rules_changed" | "firewall.rules_undone" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.updated" | "project.deleted" | "firewall.rules_changed" | "firewall.rules_undone" | "firewall.undo_failed" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */

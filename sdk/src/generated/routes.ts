@@ -69,6 +69,7 @@ export const ROUTES = {
   listFirewallRules: { method: 'GET', path: '/firewalls/{id}/rules' },
   addFirewallRule: { method: 'POST', path: '/firewalls/{id}/rules' },
   replaceFirewallRules: { method: 'PUT', path: '/firewalls/{id}/rules' },
+  getFirewallUndo: { method: 'GET', path: '/firewalls/{id}/undo' },
   undoFirewallRules: { method: 'POST', path: '/firewalls/{id}/undo' },
   confirmFirewallRules: { method: 'POST', path: '/firewalls/{id}/confirm' },
   getFirewallRule: { method: 'GET', path: '/firewalls/{id}/rules/{ruleId}' },

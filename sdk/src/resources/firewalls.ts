@@ -47,14 +47,21 @@ export class Firewalls extends Resource {
     return this.api.call('replaceFirewallRules', { path: { id }, body: { rules, ...more } }, options)
   }
 
-  /** Restores the rules before their latest change, within ten minutes of it. */
-  undo(id: string, options?: CallOptions) {
-    return this.api.call('undoFirewallRules', { path: { id } }, options)
+  /** Restores the rules before their latest change, within ten minutes of it. With `basedOn`, the `rulesVersion` of the firewall, only while
+   *  that change is the latest; with `restoresVersion` of `undoPreview`, only those rules. */
+  undo(id: string, { basedOn, restoresVersion, ...options }: CallOptions & Body<'undoFirewallRules'> = {}) {
+    const body = { ...(basedOn !== undefined && { basedOn }), ...(restoresVersion !== undefined && { restoresVersion }) }
+    return this.api.call('undoFirewallRules', { path: { id }, body }, options)
   }
 
-  /** Keeps rules that would be undone by themselves. */
-  confirm(id: string, options?: CallOptions) {
-    return this.api.call('confirmFirewallRules', { path: { id } }, options)
+  /** The rules that `undo` would restore. */
+  undoPreview(id: string, options?: CallOptions) {
+    return this.api.call('getFirewallUndo', { path: { id } }, options)
+  }
+
+  /** Keeps rules that would be undone by themselves; with `basedOn`, the `rulesVersion` of the firewall, only those. */
+  confirm(id: string, { basedOn, ...options }: CallOptions & Body<'confirmFirewallRules'> = {}) {
+    return this.api.call('confirmFirewallRules', { path: { id }, body: basedOn === undefined ? {} : { basedOn } }, options)
   }
 
   updateRule(id: string, ruleId: string, body: Body<'changeFirewallRule'>, options?: CallOptions) {

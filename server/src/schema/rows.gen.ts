@@ -443,6 +443,8 @@ export interface Tables {
     version_after: string
     undo_until: Date
     confirm_by: Date | null
+    failures: number
+    next_try_at: Date | null
   }
   firewalls: {
     id: string
@@ -1662,7 +1664,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   failed_recoveries: 'vm_id, source_id, failures, next_attempt_at',
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
-  firewall_undos: 'firewall_id, rules, version_after, undo_until, confirm_by',
+  firewall_undos: 'firewall_id, rules, version_after, undo_until, confirm_by, failures, next_try_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private, labels',
   free_addresses: 'address, pool_id, available_at, account_id, vm_account_id',
   guest_routes: 'vm_id, version, is_told, wanted_at, due_at',

@@ -153,6 +153,7 @@ var methods = map[string]struct{ service, method string }{
 	"listFirewallRules":      {"Firewall", "Rules"},
 	"addFirewallRule":        {"Firewall", "AddRule"},
 	"replaceFirewallRules":   {"Firewall", "ReplaceRules"},
+	"getFirewallUndo":        {"Firewall", "UndoPreview"},
 	"undoFirewallRules":      {"Firewall", "Undo"},
 	"confirmFirewallRules":   {"Firewall", "Confirm"},
 	"getFirewallRule":        {"Firewall", "Rule"},

@@ -661,6 +661,10 @@ class AsyncFirewalls(AsyncResource):
             body=body,
         )
 
+    async def undo_preview(self, firewall_id: str, *, timeout: float | None = None, max_retries: int | None = None) -> types.FirewallUndo:
+        """Get the rules that an undo would restore."""
+        return await self._call(operations.get_firewall_undo, (firewall_id,), timeout=timeout, max_retries=max_retries)
+
     async def undo(
         self,
         firewall_id: str,
@@ -668,6 +672,7 @@ class AsyncFirewalls(AsyncResource):
         timeout: float | None = None,
         max_retries: int | None = None,
         idempotency_key: IdempotencyKey = None,
+        **body: Unpack[types.UndoRules],
     ) -> builtins.list[types.FirewallRule]:
         """Restore the rules before their latest change, within ten minutes of it."""
         return await self._call(
@@ -676,6 +681,7 @@ class AsyncFirewalls(AsyncResource):
             timeout=timeout,
             max_retries=max_retries,
             idempotency_key=idempotency_key,
+            body=body or None,
         )
 
     async def confirm(
@@ -685,6 +691,7 @@ class AsyncFirewalls(AsyncResource):
         timeout: float | None = None,
         max_retries: int | None = None,
         idempotency_key: IdempotencyKey = None,
+        **body: Unpack[types.ConfirmRules],
     ) -> types.Firewall:
         """Keep rules that would be undone by themselves."""
         return await self._call(
@@ -693,6 +700,7 @@ class AsyncFirewalls(AsyncResource):
             timeout=timeout,
             max_retries=max_retries,
             idempotency_key=idempotency_key,
+            body=body or None,
         )
 
     async def update_rule(

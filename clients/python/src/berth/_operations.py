@@ -73,6 +73,7 @@ delete_firewall = Operation[types.DeleteFirewallData]("deleteFirewall", "DELETE"
 list_firewall_rules = Operation[list[types.FirewallRule]]("listFirewallRules", "GET", "/firewalls/{id}/rules")
 add_firewall_rule = Operation[types.FirewallRule]("addFirewallRule", "POST", "/firewalls/{id}/rules")
 replace_firewall_rules = Operation[list[types.FirewallRule]]("replaceFirewallRules", "PUT", "/firewalls/{id}/rules")
+get_firewall_undo = Operation[types.FirewallUndo]("getFirewallUndo", "GET", "/firewalls/{id}/undo")
 undo_firewall_rules = Operation[list[types.FirewallRule]]("undoFirewallRules", "POST", "/firewalls/{id}/undo")
 confirm_firewall_rules = Operation[types.Firewall]("confirmFirewallRules", "POST", "/firewalls/{id}/confirm")
 get_firewall_rule = Operation[types.FirewallRule]("getFirewallRule", "GET", "/firewalls/{id}/rules/{ruleId}")

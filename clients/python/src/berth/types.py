@@ -1222,6 +1222,26 @@ class FirewallRulesUndoneEvent(TypedDict):
     data: FirewallRulesUndoneEventData
 
 
+class FirewallUndoFailedEventData(TypedDict):
+    firewall: EventFirewall
+    rulesVersion: str
+    """Of the rules that are still in force"""
+    reason: str
+    """The code of the error, as in errors of the API"""
+    nextTryAt: str
+    """ISO 8601, UTC"""
+
+
+class FirewallUndoFailedEvent(TypedDict):
+    id: str
+    cursor: str
+    """The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after`"""
+    type: Literal["firewall.undo_failed"]
+    timestamp: str
+    """ISO 8601, UTC"""
+    data: FirewallUndoFailedEventData
+
+
 class Webhook(TypedDict):
     id: str
     url: str
@@ -1788,6 +1808,9 @@ class Firewall(TypedDict):
     """How many VMs it is bound to"""
     applied: bool
     """Whether the hosts of all these VMs have its latest rules"""
+    pendingCount: int
+    """For how many of these VMs older rules are in force until their hosts have the latest: a confirmation before says nothing about
+    them"""
     rulesVersion: str
     """Of its rules in their order: another one when any of them was changed, added, moved or deleted"""
     undoUntil: str | None
@@ -1883,6 +1906,31 @@ class ReplaceRules(TypedDict):
     """The `rulesVersion` that these replace: refused with `version_conflict` when it is another"""
     confirmWithinSeconds: NotRequired[int]
     """Undo them by themselves unless they are confirmed by then: for changes that may lock their author out"""
+
+
+class FirewallUndo(TypedDict):
+    rules: list[FirewallRule]
+    """As they would be, in their order"""
+    rulesVersion: str
+    """Of the rules that it undoes, for `basedOn`"""
+    restoresVersion: str
+    """Of the rules that return"""
+    undoUntil: str
+    """ISO 8601, UTC"""
+    confirmBy: str | None
+    """It happens by itself then, unless the rules are confirmed"""
+
+
+class UndoRules(TypedDict):
+    basedOn: NotRequired[str]
+    """The `rulesVersion` that is to be undone: refused with `version_conflict` when it is another"""
+    restoresVersion: NotRequired[str]
+    """Of the rules that are to return, from `GET /firewalls/{id}/undo`: refused with `version_conflict` when others would"""
+
+
+class ConfirmRules(TypedDict):
+    basedOn: NotRequired[str]
+    """The `rulesVersion` that is to be kept: refused with `version_conflict` when it is another"""
 
 
 class ChangeRule(TypedDict):
@@ -3215,6 +3263,14 @@ class FirewallRulesUndoneWebhookEvent(TypedDict):
     data: FirewallRulesUndoneEventData
 
 
+class FirewallUndoFailedWebhookEvent(TypedDict):
+    id: str
+    type: Literal["firewall.undo_failed"]
+    timestamp: str
+    """ISO 8601, UTC"""
+    data: FirewallUndoFailedEventData
+
+
 class WebhookDisabledWebhookEvent(TypedDict):
     id: str
     type: Literal["webhook.disabled"]
@@ -3893,6 +3949,7 @@ Event: TypeAlias = (
     | ProjectEvent
     | FirewallRulesChangedEvent
     | FirewallRulesUndoneEvent
+    | FirewallUndoFailedEvent
     | WebhookDisabledEvent
 )
 
@@ -4046,6 +4103,7 @@ EventType: TypeAlias = Literal[
     "project.deleted",
     "firewall.rules_changed",
     "firewall.rules_undone",
+    "firewall.undo_failed",
     "webhook.disabled",
 ]
 
@@ -4074,6 +4132,7 @@ WebhookEvent: TypeAlias = (
     | ProjectWebhookEvent
     | FirewallRulesChangedWebhookEvent
     | FirewallRulesUndoneWebhookEvent
+    | FirewallUndoFailedWebhookEvent
     | WebhookDisabledWebhookEvent
     | WebhookTestEvent
 )

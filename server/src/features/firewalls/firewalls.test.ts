@@ -25,6 +25,7 @@ describe('POST /firewalls', () => {
       ruleCount: 0,
       bindingCount: 0,
       applied: true,
+      pendingCount: 0,
       rulesVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
       undoUntil: null,
       confirmBy: null,

@@ -4,7 +4,7 @@ import type { FilterRule } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { parsePorts, type RuleFields } from './rule-input.ts'
-import { listRulesOfVms } from './sql.ts'
+import { listRulesOfVms, listUnconfirmedRules, type RuleRow } from './sql.ts'
 
 const MAX_LINES = 500
 /** Of all its firewalls. */
@@ -27,18 +27,25 @@ export function requireFewLines(rules: readonly Expanding[]): void {
     )
 }
 
-/** The caller holds the locks of their ports, which serialize changes of a VM's rules. */
+/** The caller holds the locks of their ports, which serialize changes of a VM's rules. Rules that may return by themselves keep their room. */
 export async function requireFewLinesOfVms(tx: Tx, vmIds: string[]): Promise<void> {
-  const byVm = Map.groupBy(await listRulesOfVms(tx, vmIds), (row) => row.vm_id)
-  for (const [vmId, rules] of byVm) {
-    const lines = linesOfAll(rules.filter((rule) => rule.id !== null))
-    if (lines > MAX_LINES_OF_VM)
+  const rules = Map.groupBy(await listRulesOfVms(tx, vmIds), (row) => row.vm_id)
+  const returning = Map.groupBy(await listUnconfirmedRules(tx, vmIds), (row) => row.vm_id)
+  for (const [vmId, rows] of rules) {
+    const lines = linesByFirewall(rows.filter((rule) => rule.id !== null))
+    for (const [firewallId, before] of linesByFirewall(returning.get(vmId) ?? []))
+      lines.set(firewallId, Math.max(before, lines.get(firewallId) ?? 0))
+    const sum = [...lines.values()].reduce((total, each) => total + each, 0)
+    if (sum > MAX_LINES_OF_VM)
       throw apiError(
         'quota_exceeded',
-        `The firewalls of VM ${vmId} would expand to ${lines} combinations of ports, sources and destinations together; a VM can have ${MAX_LINES_OF_VM}. ${ADVICE}`,
+        `The firewalls of VM ${vmId} would expand to ${sum} combinations of ports, sources and destinations together; a VM can have ${MAX_LINES_OF_VM}. ${ADVICE}`,
       )
   }
 }
+
+const linesByFirewall = (rules: readonly RuleRow[]): Map<string, number> =>
+  new Map([...Map.groupBy(rules, (rule) => rule.firewall_id)].map(([id, own]) => [id, linesOfAll(own)]))
 
 /** Number of filter lines that the rule expands to: a host needs one per combination of masked ports, source and destination. */
 export function linesOf({ port, source_ips, dest_ips }: Expanding): number {

@@ -1,17 +1,20 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { addRule, changeRule, confirmRules, deleteRule, getRule, listRules, replaceRules, undoRequested } from './rules.ts'
+import { addRule, changeRule, confirmRules, deleteRule, getRule, getUndo, listRules, replaceRules, undoRules } from './rules.ts'
 import {
   AddRule,
   BindingState,
   ChangeFirewall,
   ChangeRule,
+  ConfirmRules,
   CreateFirewall,
   Deleted,
   Firewall,
   FirewallQuery,
   FirewallRule,
+  FirewallUndo,
   ReplaceRules,
+  UndoRules,
 } from './schema.ts'
 import {
   changeFirewall,
@@ -105,7 +108,7 @@ export const firewallRoutes: Routes = (api, deps) => {
     {
       ...update,
       operationId: 'addFirewallRule',
-      errorCodes: ['incompatible', 'quota_exceeded'],
+      errorCodes: ['invalid_state', 'incompatible', 'quota_exceeded'],
       summary: 'Add a rule at the end, or insert it at a position',
       params,
       body: AddRule,
@@ -120,7 +123,7 @@ export const firewallRoutes: Routes = (api, deps) => {
     {
       ...update,
       operationId: 'replaceFirewallRules',
-      errorCodes: ['version_conflict', 'quota_exceeded'],
+      errorCodes: ['invalid_state', 'version_conflict', 'quota_exceeded'],
       summary: 'Replace all rules at once, if they are still those that the request is based on',
       params,
       body: ReplaceRules,
@@ -131,6 +134,18 @@ export const firewallRoutes: Routes = (api, deps) => {
     (tx, { principal, params: { id }, body }) => replaceRules(tx, deps, principal.accountId, id, body),
   )
 
+  api.get(
+    '/firewalls/:id/undo',
+    {
+      ...read,
+      operationId: 'getFirewallUndo',
+      summary: 'Get the rules that an undo would restore',
+      params,
+      data: FirewallUndo,
+    },
+    ({ principal, params: { id } }) => getUndo(db, clock.now(), principal.accountId, id),
+  )
+
   api.post(
     '/firewalls/:id/undo',
     {
@@ -139,10 +154,12 @@ export const firewallRoutes: Routes = (api, deps) => {
       errorCodes: ['invalid_state', 'version_conflict', 'quota_exceeded'],
       summary: 'Restore the rules before their latest change, within ten minutes of it',
       params,
+      body: UndoRules,
+      optionalBody: true,
       data: Type.Array(FirewallRule),
       reread: ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
     },
-    (tx, { principal, params: { id } }) => undoRequested(tx, deps, principal.accountId, id),
+    (tx, { principal, params: { id }, body }) => undoRules(tx, deps, principal.accountId, id, body),
   )
 
   api.post(
@@ -150,12 +167,14 @@ export const firewallRoutes: Routes = (api, deps) => {
     {
       ...update,
       operationId: 'confirmFirewallRules',
-      errorCodes: ['invalid_state'],
+      errorCodes: ['invalid_state', 'version_conflict'],
       summary: 'Keep rules that would be undone by themselves',
       params,
+      body: ConfirmRules,
+      optionalBody: true,
       data: Firewall,
     },
-    (tx, { principal, params: { id } }) => confirmRules(tx, principal.accountId, id),
+    (tx, { principal, params: { id }, body }) => confirmRules(tx, principal.accountId, id, body),
   )
 
   api.get(
@@ -169,7 +188,7 @@ export const firewallRoutes: Routes = (api, deps) => {
     {
       ...update,
       operationId: 'changeFirewallRule',
-      errorCodes: ['incompatible'],
+      errorCodes: ['invalid_state', 'incompatible'],
       summary: 'Change or move a rule',
       params: ruleParams,
       body: ChangeRule,
@@ -181,7 +200,14 @@ export const firewallRoutes: Routes = (api, deps) => {
 
   api.delete(
     '/firewalls/:id/rules/:ruleId',
-    { ...update, operationId: 'deleteFirewallRule', summary: 'Delete a rule', params: ruleParams, data: Deleted },
+    {
+      ...update,
+      operationId: 'deleteFirewallRule',
+      errorCodes: ['invalid_state'],
+      summary: 'Delete a rule',
+      params: ruleParams,
+      data: Deleted,
+    },
     (tx, { principal, params: { id, ruleId } }) => deleteRule(tx, deps, principal.accountId, id, ruleId),
   )
 

@@ -35,6 +35,10 @@ export const Firewall = object(
     ruleCount: Type.Integer(),
     bindingCount: Type.Integer({ description: 'How many VMs it is bound to' }),
     applied: Type.Boolean({ description: 'Whether the hosts of all these VMs have its latest rules' }),
+    pendingCount: Type.Integer({
+      description:
+        'For how many of these VMs older rules are in force until their hosts have the latest: a confirmation before says nothing about them',
+    }),
     rulesVersion: Type.String({
       description: 'Of its rules in their order: another one when any of them was changed, added, moved or deleted',
     }),
@@ -114,15 +118,13 @@ export const AddRule = object(
 )
 export type AddRule = Static<typeof AddRule>
 
+const basedOn = (role: string) =>
+  Type.String({ maxLength: 64, description: `The \`rulesVersion\` ${role}: refused with \`version_conflict\` when it is another` })
+
 export const ReplaceRules = object(
   {
     rules: Type.Array(RuleInput, { maxItems: 1_000, description: 'In the order they are to be asked' }),
-    basedOn: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        description: 'The `rulesVersion` that these replace: refused with `version_conflict` when it is another',
-      }),
-    ),
+    basedOn: Type.Optional(basedOn('that these replace')),
     confirmWithinSeconds: Type.Optional(
       Type.Integer({
         minimum: 30,
@@ -134,6 +136,35 @@ export const ReplaceRules = object(
   { title: 'ReplaceRules' },
 )
 export type ReplaceRules = Static<typeof ReplaceRules>
+
+export const UndoRules = object(
+  {
+    basedOn: Type.Optional(basedOn('that is to be undone')),
+    restoresVersion: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'Of the rules that are to return, from `GET /firewalls/{id}/undo`: refused with `version_conflict` when others would',
+      }),
+    ),
+  },
+  { title: 'UndoRules' },
+)
+export type UndoRules = Static<typeof UndoRules>
+
+export const ConfirmRules = object({ basedOn: Type.Optional(basedOn('that is to be kept')) }, { title: 'ConfirmRules' })
+export type ConfirmRules = Static<typeof ConfirmRules>
+
+export const FirewallUndo = object(
+  {
+    rules: Type.Array(FirewallRule, { description: 'As they would be, in their order' }),
+    rulesVersion: Type.String({ description: 'Of the rules that it undoes, for `basedOn`' }),
+    restoresVersion: Type.String({ description: 'Of the rules that return' }),
+    undoUntil: Timestamp,
+    confirmBy: nullable(Type.String({ format: 'date-time', description: 'It happens by itself then, unless the rules are confirmed' })),
+  },
+  { title: 'FirewallUndo' },
+)
+export type FirewallUndo = Static<typeof FirewallUndo>
 
 export const ChangeRule = object(
   {
@@ -232,6 +263,16 @@ const RulesUndoneData = object(
   { title: 'FirewallRulesUndoneEventData' },
 )
 
+const UndoFailedData = object(
+  {
+    firewall: EventFirewall,
+    rulesVersion: Type.String({ description: 'Of the rules that are still in force' }),
+    reason: Type.String({ description: 'The code of the error, as in errors of the API' }),
+    nextTryAt: Timestamp,
+  },
+  { title: 'FirewallUndoFailedEventData' },
+)
+
 export const firewallEvents = {
   'firewall.rules_changed': defineEvent(RulesChangedData, 'Rules of a firewall were added, changed, moved, deleted or replaced', {
     by: ['addFirewallRule', 'changeFirewallRule', 'deleteFirewallRule', 'replaceFirewallRules'],
@@ -239,6 +280,10 @@ export const firewallEvents = {
   'firewall.rules_undone': defineEvent(RulesUndoneData, 'The latest change of the rules of a firewall was undone', {
     by: ['undoFirewallRules'],
   }),
+  'firewall.undo_failed': defineEvent(
+    UndoFailedData,
+    'Rules that nobody confirmed could not be undone, and are still in force: it is tried again until it works',
+  ),
 }
 
 declare module '../events/schema.ts' {

@@ -10,6 +10,7 @@ export type CountedRow = FirewallRow & {
   rule_count: number
   binding_count: number
   applied: boolean
+  pending_count: number
   rules_version: string
   undo_until: Date | null
   confirm_by: Date | null
@@ -18,14 +19,22 @@ export type CountedRow = FirewallRow & {
 export type RuleRow = Row<'firewall_rules'>
 
 /** By what the rules say and their order, not by a counter: versions of Berth without a counter may run beside this one. */
-function versionOf(firewallId: Sql): Sql {
+function versionOf(rules: Sql): Sql {
   return sql`(select md5(coalesce(jsonb_agg(jsonb_build_array(
     r.direction, r.action, r.protocol, r.port, to_jsonb(r.source_ips), to_jsonb(r.dest_ips), r.description) order by r.position)::text, ''))
-    from firewall_rules r where r.firewall_id = ${firewallId})`
+    from ${rules})`
 }
 
 export const rulesVersion = async (db: Queries, firewallId: string): Promise<string> =>
-  (await db.one<{ version: string }>(sql`select ${versionOf(sql`${firewallId}`)} as version`)).version
+  (await db.one<{ version: string }>(sql`select ${versionOf(sql`firewall_rules r where r.firewall_id = ${firewallId}`)} as version`))
+    .version
+
+/** To be restored: with the columns that only newer versions of Berth know. */
+export const rulesToKeep = async (db: Queries, firewallId: string): Promise<string> =>
+  (
+    await db.one<{ rules: string }>(sql`
+      select coalesce(jsonb_agg(to_jsonb(r) order by r.position), '[]')::text as rules from firewall_rules r where r.firewall_id = ${firewallId}`)
+  ).rules
 
 const counts = sql`
   (select count(*)::int from firewall_rules r where r.firewall_id = f.id) as rule_count,
@@ -33,7 +42,9 @@ const counts = sql`
   not exists (
     select from firewall_bindings b left join vm_ports v on v.vm_id = b.vm_id
     where b.firewall_id = f.id and v.applied_version is distinct from coalesce(v.desired_version, 0)) as applied,
-  ${versionOf(sql`f.id`)} as rules_version,
+  (select count(*)::int from firewall_bindings b join vm_ports v on v.vm_id = b.vm_id
+    where b.firewall_id = f.id and v.is_managed and v.applied_version is distinct from v.desired_version) as pending_count,
+  ${versionOf(sql`firewall_rules r where r.firewall_id = f.id`)} as rules_version,
   (select u.undo_until from firewall_undos u where u.firewall_id = f.id) as undo_until,
   (select u.confirm_by from firewall_undos u where u.firewall_id = f.id) as confirm_by`
 
@@ -125,41 +136,59 @@ export const filterSizes = (db: Queries, vmIds: readonly string[]) =>
 
 export type UndoRow = Row<'firewall_undos'>
 
-/** Rules that nobody has confirmed yet are undone together with those that follow them. */
-export const keepUndo = (tx: Tx, firewallId: string, before: readonly RuleRow[], row: Omit<UndoRow, 'firewall_id' | 'rules'>) =>
+const isDue = (now: Date) => sql`confirm_by <= ${now} and coalesce(next_try_at, '-infinity') <= ${now}`
+
+export const keepUndo = (tx: Tx, firewallId: string, rules: string, row: Pick<UndoRow, 'version_after' | 'undo_until' | 'confirm_by'>) =>
   tx.run(sql`
     insert into firewall_undos (firewall_id, rules, version_after, undo_until, confirm_by)
-    values (${firewallId}, ${json(before)}::jsonb, ${row.version_after}, ${row.undo_until}, ${row.confirm_by})
-    on conflict (firewall_id) do update set
-      rules = case when firewall_undos.confirm_by is null then excluded.rules else firewall_undos.rules end,
-      version_after = excluded.version_after, undo_until = excluded.undo_until,
-      confirm_by = coalesce(excluded.confirm_by, firewall_undos.confirm_by)`)
+    values (${firewallId}, ${rules}::jsonb, ${row.version_after}, ${row.undo_until}, ${row.confirm_by})
+    on conflict (firewall_id) do update set rules = excluded.rules, version_after = excluded.version_after, undo_until = excluded.undo_until,
+      confirm_by = excluded.confirm_by, failures = 0, next_try_at = null`)
+
+const restoresVersion = versionOf(sql`jsonb_populate_recordset(null::firewall_rules, u.rules) r`)
+
+export type KeptUndo = Pick<UndoRow, 'version_after' | 'undo_until' | 'confirm_by'> & { restores_version: string }
 
 /** Of a locked firewall. */
 export const findUndo = (tx: Tx, firewallId: string) =>
-  tx.maybe<Omit<UndoRow, 'rules'>>(sql`
-    select firewall_id, version_after, undo_until, confirm_by from firewall_undos where firewall_id = ${firewallId}`)
+  tx.maybe<KeptUndo>(sql`
+    select version_after, undo_until, confirm_by, ${restoresVersion} as restores_version from firewall_undos u where firewall_id = ${firewallId}`)
 
-/** In place of rules that were deleted. */
+/** One row per rule that it would restore; without any, one row with a null id. */
+export const findUndoWithRules = (db: Queries, firewallId: string) =>
+  db.many<(RuleRow | { id: null }) & KeptUndo>(sql`
+    select ${allColumns('firewall_rules', 'r')}, u.version_after, u.undo_until, u.confirm_by, ${restoresVersion} as restores_version
+    from firewall_undos u left join lateral jsonb_populate_recordset(null::firewall_rules, u.rules) r on true
+    where u.firewall_id = ${firewallId} order by r.position`)
+
+/** Of the firewalls of these VMs that go back to them unless somebody confirms what came after. */
+export const listUnconfirmedRules = (db: Queries, vmIds: readonly string[]) =>
+  db.many<RuleRow & { vm_id: string }>(sql`
+    select ${allColumns('firewall_rules', 'r')}, b.vm_id
+    from firewall_bindings b join firewall_undos u on u.firewall_id = b.firewall_id, jsonb_populate_recordset(null::firewall_rules, u.rules) r
+    where u.confirm_by is not null and b.vm_id = any(${vmIds}::text[])`)
+
+/** In place of rules that were deleted. With all columns, also those that this process does not know: there is no result that could change. */
 export const restoreRules = (tx: Tx, firewallId: string) =>
   tx.run(sql`
-    insert into firewall_rules (${allColumns('firewall_rules')})
-    select ${allColumns('firewall_rules', 'r')} from firewall_undos u, jsonb_populate_recordset(null::firewall_rules, u.rules) r
-    where u.firewall_id = ${firewallId}`)
+    insert into firewall_rules
+    select (jsonb_populate_record(null::firewall_rules, rule)).* from firewall_undos, jsonb_array_elements(rules) rule where firewall_id = ${firewallId}`)
 
 export const deleteUndo = (tx: Tx, firewallId: string) => tx.run(sql`delete from firewall_undos where firewall_id = ${firewallId}`)
 
 export const clearConfirmation = (tx: Tx, firewallId: string) =>
   tx.run(sql`update firewall_undos set confirm_by = null where firewall_id = ${firewallId}`)
 
-/** Not of a change that came meanwhile. */
-export const clearDueConfirmation = (db: Queries, firewallId: string, now: Date) =>
-  db.run(sql`update firewall_undos set confirm_by = null where firewall_id = ${firewallId} and confirm_by <= ${now}`)
+/** Nothing where another process did that meanwhile, or where nothing is to be undone any more. */
+export const postponeUndo = (tx: Tx, firewallId: string, now: Date, nextTryAt: Date) =>
+  tx.maybe<Pick<UndoRow, 'failures'>>(sql`
+    update firewall_undos set failures = failures + 1, next_try_at = ${nextTryAt} where firewall_id = ${firewallId} and ${isDue(now)}
+    returning failures`)
 
 export const deleteUndosUntil = (db: Queries, now: Date) =>
   db.run(sql`delete from firewall_undos where undo_until <= ${now} and confirm_by is null`)
 
-export const listUnconfirmed = (db: Queries, now: Date) =>
-  db.many<{ id: string; account_id: string }>(sql`
-    select f.id, f.account_id from firewall_undos u join firewalls f on f.id = u.firewall_id
-    where u.confirm_by <= ${now} order by u.confirm_by limit 100`)
+export const listDueUndos = (db: Queries, now: Date) =>
+  db.many<FirewallRow & { failures: number }>(sql`
+    select ${allColumns('firewalls', 'f')}, u.failures from firewall_undos u join firewalls f on f.id = u.firewall_id
+    where ${isDue(now)} order by u.confirm_by limit 100`)

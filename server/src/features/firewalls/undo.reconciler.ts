@@ -2,23 +2,21 @@
 // undone.
 import { ApiError } from '../../kernel/errors.ts'
 import { reconciler } from '../deps.ts'
-import { undoRules } from './rules.ts'
+import { noteFailedUndo, undoUnconfirmedRules } from './rules.ts'
 import * as sql from './sql.ts'
 
 export const undoUnconfirmed = reconciler('firewalls.undo', '5s', async (deps) => {
   const { db, clock, log } = deps
-  for (const { id, account_id } of await sql.listUnconfirmed(db, clock.now()))
+  for (const firewall of await sql.listDueUndos(db, clock.now()))
     try {
-      await db.tx(async (tx) => {
-        // Confirmed, undone or deleted meanwhile.
-        if (!(await sql.lockFirewall(tx, account_id, id))) return
-        const undo = await sql.findUndo(tx, id)
-        if (undo?.confirm_by && undo.confirm_by <= clock.now()) await undoRules(tx, deps, account_id, id, 'UNCONFIRMED')
-      })
+      await db.tx((tx) => undoUnconfirmedRules(tx, deps, firewall.account_id, firewall.id))
     } catch (error) {
-      // Another firewall that was bound since leaves its VM no room for the rules before.
-      if (error instanceof ApiError) await sql.clearDueConfirmation(db, id, clock.now())
-      log.error({ err: error, firewallId: id }, 'undoing unconfirmed firewall rules failed')
+      log.error({ err: error, firewallId: firewall.id }, 'undoing unconfirmed firewall rules failed')
+      const reason = error instanceof ApiError ? error.code : 'internal_error'
+      // Or it would keep the others from their undo.
+      await db
+        .tx((tx) => noteFailedUndo(tx, deps, firewall, reason))
+        .catch((cause: unknown) => log.error({ err: cause, firewallId: firewall.id }, 'postponing the undo of firewall rules failed'))
     }
   await sql.deleteUndosUntil(db, clock.now())
 })

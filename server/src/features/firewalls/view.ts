@@ -14,6 +14,7 @@ export const toFirewall = (row: CountedRow): Firewall => ({
   ruleCount: row.rule_count,
   bindingCount: row.binding_count,
   applied: row.applied,
+  pendingCount: row.pending_count,
   rulesVersion: row.rules_version,
   undoUntil: row.undo_until?.toISOString() ?? null,
   confirmBy: row.confirm_by?.toISOString() ?? null,
