@@ -55,7 +55,8 @@ describe('clicks', async () => {
     await link(page, 'Firewalls').first().click()
     await link(page, 'web').first().click()
     await button(page, 'Undo change').click()
-    await button(page, 'Undo change').waitFor({ state: 'detached' })
+    await button(dialog(page), 'Undo change').click()
+    await expectShown(page.getByText(/^Change undone/))
   }
 
   tasks['Refund a charge'] = async () => {

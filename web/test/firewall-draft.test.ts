@@ -1,6 +1,7 @@
 // What a draft of firewall rules changes, and what that means for traffic.
 import { describe, expect, test } from 'vitest'
-import { diffRules, type Change } from '../src/screens/firewalls/diff.ts'
+import { noteServerTime, serverTime } from '../src/api/server-time.ts'
+import { diffRules, withKeysOf, type Change } from '../src/screens/firewalls/diff.ts'
 import { effectsOf, verdictOf } from '../src/screens/firewalls/effect.ts'
 import { parseRange } from '../src/screens/firewalls/ip-range.ts'
 import type { Rule } from '../src/screens/firewalls/rule.ts'
@@ -35,6 +36,36 @@ describe('the difference of two lists of rules', () => {
   })
 
   test('is empty for the same rules', () => expect(diffRules([a, b], [a, b])).toEqual([]))
+
+  test('is that of what rules say where all were replaced, and have other ids', () => {
+    const before = [rule('1'), rule('2', { port: '80' }), rule('3')]
+    const after = [rule('4', { port: '80' }), rule('5'), rule('6'), rule('7')]
+    expect(withKeysOf(before, after).map(({ key }) => key)).toEqual(['2', '1', '3', '7'])
+    expect(diffRules(before, withKeysOf(before, after)).map(shown)).toEqual(['moved 1 2', 'added 7 4'])
+    expect(withKeysOf(before, [rule('3'), rule('8')]).map(({ key }) => key)).toEqual(['3', '1'])
+  })
+})
+
+describe('the time that is left', () => {
+  const answered = (aheadMs: number) =>
+    noteServerTime(new Response(null, { headers: { date: new Date(Date.now() + aheadMs).toUTCString() } }))
+
+  test.each([
+    [0, 0],
+    [1_000, 0],
+    [180_000, 180_000],
+    [-3_600_000, -3_600_000],
+  ])('is by the clock of the server, which is %i ms ahead', (aheadMs, shownMs) => {
+    answered(aheadMs)
+    expect(Math.abs(serverTime(1_000_000) - 1_000_000 - shownMs)).toBeLessThan(1_000)
+    answered(0)
+    expect(serverTime(1_000_000)).toBe(1_000_000)
+  })
+
+  test('is by the own clock where the server does not say', () => {
+    noteServerTime(new Response())
+    expect(serverTime(1_000_000)).toBe(1_000_000)
+  })
 })
 
 describe('what a change means', () => {

@@ -1,14 +1,17 @@
 // Firewalls as drafts with undo, the map of networks, graphs and consoles, in a browser.
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openDb, sql } from '../../server/src/kernel/database/db.ts'
 import { violations } from './axe.ts'
-import { becomeFundedOwner, button, dialog, expectShown, heading, link } from './page-actions.ts'
+import { becomeFundedOwner, button, dialog, expectShown, fill, heading, signOut } from './page-actions.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
-import { startProduct } from './product.ts'
+import { OWNER, startProduct } from './product.ts'
 import { open } from './screens.ts'
 
 describe('firewalls, networks, graphs and consoles', async () => {
   const product = await startProduct()
+  const db = openDb({ url: product.databaseUrl, maxConnections: 1, onError: () => {} })
+  afterAll(() => db.close())
   const owner = await openBrowser(product.origin)
   const { page } = owner
   const berth = await becomeFundedOwner(page, product)
@@ -39,16 +42,18 @@ describe('firewalls, networks, graphs and consoles', async () => {
     await expectShown(page.getByText('The draft is not applied yet.', { exact: false }))
   })
 
-  test('a mistake is undone with one click more than it takes to see it', async () => {
+  test('a mistake is undone, and what that does is shown before', async () => {
     await button(page, 'Review changes').click()
     await button(dialog(page), 'Apply 1 change').click()
     await expect.poll(actions).toEqual(['DROP'])
-    // From anywhere: Firewalls, the firewall, Undo: three clicks.
-    await page.getByRole('navigation').getByRole('link', { name: 'Firewalls' }).first().click()
-    await link(page, 'web').first().click()
     await button(page, 'Undo change').click()
+    const changes = dialog(page).getByRole('list', { name: 'Changes' }).getByRole('listitem')
+    await expectShown(changes.getByText('New rule 1:'))
+    expect(await changes.count()).toBe(1)
+    expect(await actions()).toEqual(['DROP'])
+    await button(dialog(page), 'Undo change').click()
     await expect.poll(actions).toEqual(['ACCEPT', 'DROP'])
-    await button(page, 'Undo change').waitFor({ state: 'detached' })
+    await expect.poll(() => button(page, 'Undo change').count()).toBe(0)
   })
 
   test('rules that must be kept are kept', async () => {
@@ -58,11 +63,49 @@ describe('firewalls, networks, graphs and consoles', async () => {
     await dialog(page)
       .getByRole('checkbox', { name: /^Undo by itself/ })
       .check()
+    // As if another worker were still at it.
+    const hold = (until: Date | null) => db.run(sql`update vm_ports set claimed_until = ${until} where vm_id = ${vmId}`)
+    await hold(new Date('2100-01-01'))
     await button(dialog(page), 'Apply 1 change').click()
     await expectShown(page.getByText('These rules are undone unless you keep them'))
+    await expectShown(page.getByText(/^Not in force yet for [12] VM/))
+    expect(await button(page, 'Keep rules').isDisabled()).toBe(true)
+    await button(page, 'Delete rule 1').click()
+    await expectShown(page.getByText('The latest change waits above: keep or undo it first.'))
+    expect(await button(page, 'Review changes').isDisabled()).toBe(true)
+    await button(page, 'Discard changes').click()
+    await hold(null)
+    await expectShown(page.getByText(/^Check that you can still reach your VMs/))
     await button(page, 'Keep rules').click()
     await expectShown(page.getByText('The rules were changed'))
     expect((await berth.firewalls.get(firewallId)).confirmBy).toBeNull()
+  })
+
+  test('a click on a page that is not up to date undoes nothing', async () => {
+    await button(page, 'Undo change').click()
+    await expectShown(dialog(page).getByRole('list', { name: 'Changes' }))
+    await berth.firewalls.addRule(firewallId, { direction: 'OUT', action: 'REJECT', protocol: 'UDP', port: '123' })
+    const rules = await actions()
+    await button(dialog(page), 'Undo change').click()
+    await expectShown(dialog(page).getByText('The rules were changed since you read them', { exact: false }))
+    expect(await actions()).toEqual(rules)
+    await page.keyboard.press('Escape')
+    await expectShown(page.getByText('Outbound · UDP 123'))
+  })
+
+  test('a draft is that of one user in one account, and goes when they sign out', async () => {
+    await button(page, 'Delete rule 1').click()
+    await expectShown(page.getByText('1 change, not applied yet'))
+    const drafts = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('berth:draft:')))
+    expect(await drafts()).toEqual([expect.stringMatching(new RegExp(`^berth:draft:c\\w{24}:c\\w{24}:firewall:${firewallId}$`))])
+    await signOut(page)
+    await expectShown(page.getByLabel('Password', { exact: true }))
+    expect(await drafts()).toEqual([])
+    await fill(page, { Email: OWNER.email, Password: OWNER.password })
+    await button(page, 'Sign in').click()
+    await expectShown(heading(page, /Hello/))
+    await open(page, `/firewalls/${firewallId}`)
+    expect(await page.getByText('1 change, not applied yet').count()).toBe(0)
   })
 
   test('two editors do not overwrite each other', async () => {
@@ -150,6 +193,15 @@ describe('firewalls, networks, graphs and consoles', async () => {
     await button(page, 'Review changes').click()
     await expectShown(dialog(page).getByRole('list', { name: 'Changes' }))
     await check('review', '[role=dialog]')
+    await dialog(page)
+      .getByRole('checkbox', { name: /^Undo by itself/ })
+      .check()
+    await button(dialog(page), /^Apply 1 change/).click()
+    await expectShown(button(page, 'Keep rules'))
+    await check('unconfirmed')
+    await button(page, 'Undo change').click()
+    await expectShown(dialog(page).getByRole('list', { name: 'Changes' }))
+    await check('undo', '[role=dialog]')
     expect(wrong).toEqual([])
   })
 

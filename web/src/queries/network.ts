@@ -46,7 +46,23 @@ export const firewallsQuery = (query: Query<'listFirewalls'> = { limit: 100 }) =
   })
 
 export const firewallQuery = (id: string) =>
-  queryOptions({ queryKey: ['firewalls', 'one', id], queryFn: ({ signal }) => berth.firewalls.get(id, { signal }), refetchInterval: 5_000 })
+  queryOptions({
+    queryKey: ['firewalls', 'one', id],
+    queryFn: ({ signal }) => berth.firewalls.get(id, { signal }),
+    refetchInterval: ({ state }) => (state.data?.confirmBy && state.data.pendingCount > 0 ? 1_000 : 5_000),
+  })
+
+/** What an undo restores, and the rules now. It is read first: if those are newer, the undo is refused. It stays as it was looked at. */
+export const undoQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['firewall-undo', id],
+    queryFn: async ({ signal }) => ({
+      ...(await berth.firewalls.undoPreview(id, { signal })),
+      current: await berth.firewalls.rules(id, { signal }),
+    }),
+    gcTime: 0,
+    staleTime: Infinity,
+  })
 
 /** With their version. It is read first: rules that are newer than it can only be refused when they are replaced, never overwrite others. */
 export const appliedRulesQuery = (id: string) =>

@@ -13,13 +13,14 @@ interface Place {
   tab?: string
 }
 
-type Subject = Partial<Record<'vm' | 'ticket' | 'webhook', { id?: string } | null>>
+type Subject = Partial<Record<'vm' | 'ticket' | 'webhook' | 'firewall', { id?: string } | null>>
 
 /** Where an event can be looked into. */
 export function placeOf({ type, data }: Pick<Event, 'type' | 'data'>): Place {
-  const { vm, ticket, webhook } = data as Subject
+  const { vm, ticket, webhook, firewall } = data as Subject
   if (type.startsWith('ticket.') && ticket?.id) return { icon: 'buoy', to: `/tickets/${ticket.id}` }
   if (type.startsWith('webhook.') && webhook?.id) return { icon: 'webhook', to: `/webhooks/${webhook.id}` }
+  if (firewall?.id) return { icon: 'shield', to: `/firewalls/${firewall.id}` }
   if (type.startsWith('alert.')) return { icon: 'bell', to: '/alerts' }
   if (type.startsWith('billing.') || type.endsWith('past_due')) return { icon: 'wallet', to: '/wallet' }
   if (type.startsWith('maintenance.')) return { icon: 'settings', to: '/' }

@@ -241,6 +241,12 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'project.deleted': ofProject,
   'firewall.rules_changed': { firewall, ruleCount: 2, rulesVersion: '5f4dcc3b5aa765d61d8327deb882cf99', confirmBy: null },
   'firewall.rules_undone': { firewall, ruleCount: 2, rulesVersion: '5f4dcc3b5aa765d61d8327deb882cf99', reason: 'REQUESTED' },
+  'firewall.undo_failed': {
+    firewall,
+    rulesVersion: '5f4dcc3b5aa765d61d8327deb882cf99',
+    reason: 'internal_error',
+    nextTryAt: at,
+  },
   'alert.fired': ofAlert,
   'alert.resolved': { ...ofAlert, value: 40 },
   'billing.low_balance': { transaction: null, wallet, dueNext7Days: '54.00' },

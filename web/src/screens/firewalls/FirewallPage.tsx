@@ -44,7 +44,7 @@ function FirewallView({ firewall }: { firewall: Firewall }) {
   )
   return (
     <Page title={firewall.name} about={firewall.description} above={<TextLink to="/firewalls">{w.back}</TextLink>} actions={actions}>
-      <Undo firewall={firewall} />
+      <Undo firewall={firewall} shownVersion={query.data?.version ?? firewall.rulesVersion} />
       <Rules firewall={firewall} query={query} draft={draft} />
       <Columns>
         <Bindings firewallId={firewall.id} />

@@ -28,6 +28,7 @@ function RuleEditor({ firewall, draft }: { firewall: Firewall; draft: Draft }) {
   const { rules, changes } = draft
   const [edited, setEdited] = useState<Rule | 'new' | null>(null)
   const [isReviewing, setIsReviewing] = useState(false)
+  const waits = firewall.confirmBy !== null
   const { move, target, setTarget, announcement } = useOrder(draft)
   const markOf = ({ key }: Rule) => changes.find((each) => each.kind !== 'removed' && each.rule.key === key)?.kind as 'added' | undefined
   const save = (rule: Rule): void =>
@@ -71,12 +72,13 @@ function RuleEditor({ firewall, draft }: { firewall: Firewall; draft: Draft }) {
       {changes.length > 0 && (
         <section className={css['draft']} aria-label={w.draft}>
           {draft.isOutdated && <Alert color="yellow">{w.outdated}</Alert>}
+          {waits && <Alert color="yellow">{w.confirmFirst}</Alert>}
           <div className={css['draftBar']}>
             <span className={css['draftText']}>{w.draftOf(changes.length)}</span>
             <Button variant="default" size="xs" onClick={draft.discard}>
               {w.discard}
             </Button>
-            <Button size="xs" disabled={draft.isOutdated} onClick={() => setIsReviewing(true)}>
+            <Button size="xs" disabled={draft.isOutdated || waits} onClick={() => setIsReviewing(true)}>
               {w.review}
             </Button>
           </div>

@@ -25,6 +25,17 @@ export function diffRules(before: readonly Rule[], after: readonly Rule[]): Chan
   return [...removed, ...others]
 }
 
+/** Rules that replaced others have new ids: one that says the same as one before gets its key. */
+export function withKeysOf(before: readonly Rule[], after: readonly Rule[]): Rule[] {
+  const keys = new Set(after.map(({ key }) => key))
+  const left = before.filter(({ key }) => !keys.has(key))
+  const known = new Set(before.map(({ key }) => key))
+  return after.map((rule) => {
+    const index = known.has(rule.key) ? -1 : left.findIndex((each) => isSameRule(each, rule))
+    return index < 0 ? rule : { ...rule, key: left.splice(index, 1)[0]!.key }
+  })
+}
+
 /** The most numbers that are in order already: all others have moved. */
 function longestIncreasing(numbers: number[]): Set<number> {
   const lengths: number[] = []

@@ -110,6 +110,8 @@ export const eventSentences: typeof enSentences = {
     reason === 'UNCONFIRMED'
       ? `Regeln der Firewall ${firewall.name} wurden zurückgenommen: niemand hat sie behalten`
       : `Die letzte Änderung der Regeln der Firewall ${firewall.name} wurde rückgängig gemacht`,
+  'firewall.undo_failed': ({ firewall, reason }) =>
+    `Regeln der Firewall ${firewall.name}, die niemand behalten hat, konnten nicht zurückgenommen werden${reason === 'internal_error' ? '' : ` (${reason.replaceAll('_', ' ')})`}: Berth versucht es weiter`,
   'project.deleted': ({ project }) => `Projekt ${project.name} wurde gelöscht`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} wurde deaktiviert`,
 }

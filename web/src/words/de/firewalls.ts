@@ -65,7 +65,6 @@ export const firewallMessages: Translated<typeof en> = {
   directions: { IN: 'Eingehend', OUT: 'Ausgehend' },
   action: 'Aktion',
   actions: { ACCEPT: 'Annehmen', DROP: 'Verwerfen', REJECT: 'Ablehnen' },
-  protocol: 'Protokoll',
   ports: 'Ports',
   portsHint: 'Zum Beispiel 22, oder 80,443, oder 8000-9000; leer: alle Ports',
   allPorts: 'alle Ports',
@@ -86,6 +85,7 @@ export const firewallMessages: Translated<typeof en> = {
   draftOf: (changes) => (changes === 1 ? '1 Änderung, noch nicht angewendet' : `${changes} Änderungen, noch nicht angewendet`),
   discard: 'Änderungen verwerfen',
   review: 'Änderungen prüfen',
+  confirmFirst: 'Oben wartet die letzte Änderung: Behalten Sie sie oder machen Sie sie rückgängig, bevor Sie weitere anwenden.',
   outdated: 'Jemand anders hat die Regeln inzwischen geändert. Verwerfen Sie Ihre Änderungen, um die geltenden Regeln zu sehen.',
   reviewTitle: 'Änderungen prüfen',
   changes: 'Änderungen',
@@ -123,6 +123,13 @@ export const firewallMessages: Translated<typeof en> = {
   undoAbout: 'Sie können die letzte Änderung rückgängig machen. Verbleibende Zeit:',
   unconfirmedTitle: 'Diese Regeln werden zurückgenommen, wenn Sie sie nicht behalten',
   unconfirmed: 'Prüfen Sie, ob Sie Ihre VMs noch erreichen, und behalten Sie dann die Regeln. Verbleibende Zeit:',
+  pending: (vms) =>
+    vms === 1
+      ? 'Gilt für 1 VM noch nicht. Sie können die Regeln behalten, sobald sie gelten. Verbleibende Zeit:'
+      : `Gilt für ${vms} VMs noch nicht. Sie können die Regeln behalten, sobald sie gelten. Verbleibende Zeit:`,
+  undoOverdue:
+    'Die Regeln hätten schon zurückgenommen sein sollen. Berth versucht es weiter; auch Sie können sie rückgängig machen oder behalten.',
+  undoDialogTitle: 'Letzte Änderung rückgängig machen?',
   confirm: 'Regeln behalten',
   confirmed: 'Regeln behalten',
   saved: 'Firewall aktualisiert',
@@ -144,7 +151,6 @@ export const firewallMessages: Translated<typeof en> = {
   testerDraft: 'Wertet den Entwurf oben zusammen mit den anderen Firewalls der VM aus. Es wird kein Traffic gesendet.',
   notInForce: 'Der Entwurf ist noch nicht angewendet.',
   test: 'Paket testen',
-  port: 'Port',
   remoteAddress: 'Gegenstelle',
   interface: 'Schnittstelle',
   publicInterface: 'Öffentlich',

@@ -105,6 +105,8 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
     reason === 'UNCONFIRMED'
       ? `Rules of firewall ${firewall.name} were undone: nobody confirmed them`
       : `The latest change of the rules of firewall ${firewall.name} was undone`,
+  'firewall.undo_failed': ({ firewall, reason }) =>
+    `Rules of firewall ${firewall.name} that nobody confirmed could not be undone${reason === 'internal_error' ? '' : ` (${reason.replaceAll('_', ' ')})`}: Berth tries again`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} was disabled`,
 }
 

@@ -60,7 +60,6 @@ export const firewallMessages = {
   directions: { IN: 'Inbound', OUT: 'Outbound' } as Record<string, string>,
   action: 'Action',
   actions: { ACCEPT: 'Accept', DROP: 'Drop', REJECT: 'Reject' } as Record<string, string>,
-  protocol: 'Protocol',
   ports: 'Ports',
   portsHint: 'For example 22, or 80,443, or 8000-9000; leave empty for all ports',
   allPorts: 'all ports',
@@ -81,6 +80,7 @@ export const firewallMessages = {
   draftOf: (changes: number) => (changes === 1 ? '1 change, not applied yet' : `${changes} changes, not applied yet`),
   discard: 'Discard changes',
   review: 'Review changes',
+  confirmFirst: 'The latest change waits above: keep or undo it first.',
   outdated: 'Somebody else changed the rules since you began. Discard your changes to see the rules in force.',
   reviewTitle: 'Review changes',
   changes: 'Changes',
@@ -118,6 +118,12 @@ export const firewallMessages = {
   undoAbout: 'You can undo the latest change. Time left:',
   unconfirmedTitle: 'These rules are undone unless you keep them',
   unconfirmed: 'Check that you can still reach your VMs, then keep the rules. Time left:',
+  pending: (vms: number) =>
+    vms === 1
+      ? 'Not in force yet for 1 VM. You can keep the rules when they are. Time left:'
+      : `Not in force yet for ${vms} VMs. You can keep the rules when they are. Time left:`,
+  undoOverdue: 'The rules should have been undone by now. Berth goes on trying; you can undo or keep them too.',
+  undoDialogTitle: 'Undo the latest change?',
   confirm: 'Keep rules',
   confirmed: 'Rules kept',
   saved: 'Firewall updated',
@@ -139,7 +145,6 @@ export const firewallMessages = {
   testerDraft: 'Evaluates the draft above, together with the other firewalls of the VM. No traffic is sent.',
   notInForce: 'The draft is not applied yet.',
   test: 'Test packet',
-  port: 'Port',
   remoteAddress: 'Remote address',
   interface: 'Interface',
   publicInterface: 'Public',
