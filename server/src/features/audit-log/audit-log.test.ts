@@ -223,8 +223,10 @@ describe('the audit log', () => {
         { ...rule, port: '443' },
       ],
     })
+    await customer.post(`/firewalls/${firewall}/undo`)
     const changes = (await log(customer)).flatMap((entry: { changes: object[] | null }) => entry.changes ?? [])
-    expect(changes).toHaveLength(5)
+    expect(changes).toHaveLength(6)
+    expect(changes).toContainEqual({ field: 'rules', from: expect.stringMatching(/port 443/), to: null })
     expect(changes).toContainEqual({ field: 'labels', from: 'env: test', to: 'env: prod' })
     expect(changes).toContainEqual({ field: 'isProtected', from: 'false', to: 'true' })
     expect(changes).toContainEqual({ field: 'rules', from: null, to: expect.stringMatching(/port 443/) })

@@ -158,6 +158,7 @@ export const firewallRoutes: Routes = (api, deps) => {
       optionalBody: true,
       data: Type.Array(FirewallRule),
       reread: ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
+      before: async (tx, { principal, params: { id } }) => ({ rules: await listRules(tx, principal.accountId, id) }),
     },
     (tx, { principal, params: { id }, body }) => undoRules(tx, deps, principal.accountId, id, body),
   )

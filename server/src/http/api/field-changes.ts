@@ -8,20 +8,24 @@ export interface FieldChange {
 }
 
 const MOST_FIELDS = 10
+const MADE_ANEW = new Set(['id', 'createdAt', 'updatedAt'])
 const MOST_CHARACTERS = 400
 
 type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `named`: the request's body. A list that is answered as a whole is the one field of `before` that the body names. */
+/** `named`: the request's body. A list that is answered as a whole is the one field of `before`, whatever the body says. */
 export function fieldChanges(named: unknown, before: unknown, after: unknown): FieldChange[] {
-  if (!isFields(named) || !isFields(before)) return []
+  if (!isFields(before)) return []
+  const [only, ...others] = Object.keys(before)
+  if (Array.isArray(after)) return only === undefined || others.length > 0 ? [] : changeOf(only, before[only], after)
+  if (!isFields(named) || !isFields(after)) return []
   const fields = Object.keys(named).filter((field) => Object.hasOwn(before, field))
-  const now: unknown = Array.isArray(after) && fields.length === 1 ? { [fields[0]!]: after } : after
-  if (!isFields(now)) return []
-  const both = fields.filter((field) => Object.hasOwn(now, field))
-  return both.flatMap((field) => changeOf(field, before[field], whatFollows(before[field], now[field], named[field]))).slice(0, MOST_FIELDS)
+  const both = fields.filter((field) => Object.hasOwn(after, field))
+  return both
+    .flatMap((field) => changeOf(field, before[field], whatFollows(before[field], after[field], named[field])))
+    .slice(0, MOST_FIELDS)
 }
 
 /** A size that grows afterwards is answered as it still is: what was asked for is what it changes to. */
@@ -33,6 +37,7 @@ function changeOf(field: string, before: unknown, after: unknown): FieldChange[]
   const [old, young] = [linesOf(before), linesOf(after)]
   const [gone, come] = [old.filter((line) => !young.includes(line)), young.filter((line) => !old.includes(line))]
   const isOrderOnly = gone.length === 0 && come.length === 0
+  if (isOrderOnly && String(old) === String(young)) return []
   return [{ field, from: toText(isOrderOnly ? old : gone), to: toText(isOrderOnly ? young : come) }]
 }
 
@@ -46,11 +51,11 @@ function linesOf(value: unknown): string[] {
   return isFields(value) ? Object.entries(value).map(([name, each]) => `${name}: ${inOneLine(each)}`) : [inOneLine(value)]
 }
 
-/** Ids of entries are made anew when a list is replaced, and say nothing to a reader. */
+/** Ids and times of entries are made anew when a list is replaced, and say nothing to a reader. */
 function inOneLine(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'bigint') return String(value)
   if (!isFields(value)) return JSON.stringify(value)
-  const said = Object.entries(value).filter(([name, each]) => name !== 'id' && each !== null)
+  const said = Object.entries(value).filter(([name, each]) => !MADE_ANEW.has(name) && each !== null)
   return said.map(([name, each]) => `${name} ${typeof each === 'string' ? each : JSON.stringify(each)}`).join(', ')
 }
 
