@@ -7,8 +7,8 @@
 // What is safe to repeat is repeated, with pauses that honour Retry-After. Every write carries an idempotency key, the same in all its attempts,
 // so it takes effect once. An error of the server is an [*Error] with its code.
 //
-// In requests, a field that is a pointer, a slice or a map is left out when it is nil; [Ptr] makes pointers. A field of type [Nullable] is sent as
-// null by [Null].
+// In requests, an optional field is a pointer, a slice or a map, and left out when it is nil; [Ptr] makes pointers. A field of type [Nullable] is sent as
+// null by [Null]. A list that is required, such as the rules of [ReplaceRules], must not be nil, which is sent as null.
 package berth
 
 import (
