@@ -14,6 +14,7 @@ describe('every example', () => {
   const special: Record<string, string[]> = {
     'docs/guide/go.md': ['go'],
     'docs/guide/sdk.md': ['ts'],
+    'docs/guide/python.md': ['python'],
     'docs/guide/webhooks.md': ['ts', 'python', 'perl'],
   }
 
