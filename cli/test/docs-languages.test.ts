@@ -15,6 +15,7 @@ describe('every example', () => {
     'docs/guide/go.md': ['go'],
     'docs/guide/sdk.md': ['ts'],
     'docs/guide/python.md': ['python'],
+    'docs/guide/ansible.md': ['yaml'],
     'docs/guide/webhooks.md': ['ts', 'python', 'perl'],
   }
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import berth
+
 from .product import public_key
 from .vectors import ROOT
 
@@ -34,3 +36,6 @@ def test_example_runs(page: str, text: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("SSH_PUBLIC_KEY", public_key())
     exec(compile(text, page, "exec"), {"__name__": "example"})  # noqa: S102
     gc.collect()
+    with berth.Berth() as client:
+        for vm in client.vms.list(name="web-1"):
+            client.wait_for_action(client.vms.delete(vm["id"]), timeout=60)
