@@ -10,9 +10,15 @@ import { installDependencies, pinnedNode } from './dependencies.mjs'
 import { runQuietly, step, StepFailedError } from './progress.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const python = (minor) => ({
+  command: 'python3',
+  args: ['-c', `import ensurepip, sys, venv; sys.exit(sys.version_info < (3, ${minor}))`],
+  name: `Python 3.${minor} or later with venv`,
+})
 const TOOLS = {
+  ansible: python(11),
   go: { command: 'go', args: ['version'], name: 'Go 1.24 or later' },
-  python: { command: 'python3', args: ['--version'], name: 'Python 3.10 or later' },
+  python: python(10),
 }
 const ACCOUNT = 'clients@example.com'
 

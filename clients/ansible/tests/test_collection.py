@@ -87,7 +87,7 @@ def test_inventory_by_labels(home: Path, given: dict[str, str], client: berth.Be
         for name, env in names.items()
     ]
     for each in made:
-        client.wait_for_action(each, timeout=120)
+        client.wait_for_action(each, timeout=300)
     (home / "all.berth.yml").write_text(
         "plugin: berth.cloud.vms\n"
         f"label_selector: run={given['vm']}\n"
@@ -105,10 +105,10 @@ def test_inventory_by_labels(home: Path, given: dict[str, str], client: berth.Be
         assert variables[name]["berth_vm"]["id"] == vm["id"]
     assert sorted(listed[f"region_{region['slug']}"]["hosts"]) == sorted(listed["small"]["hosts"]) == sorted(names)
 
-    client.wait_for_action(client.vms.stop(made[0]["vmId"]), timeout=120)
+    client.wait_for_action(client.vms.stop(made[0]["vmId"]), timeout=300)
     assert list(inventory(home)["_meta"]["hostvars"]) == [list(names)[1]]
     for each in made:
-        client.wait_for_action(client.vms.delete(each["vmId"]), timeout=120)
+        client.wait_for_action(client.vms.delete(each["vmId"]), timeout=300)
 
 
 def inventory(home: Path) -> dict[str, Any]:

@@ -38,4 +38,4 @@ def test_example_runs(page: str, text: str, monkeypatch: pytest.MonkeyPatch) -> 
     gc.collect()
     with berth.Berth() as client:
         for vm in client.vms.list(name="web-1"):
-            client.wait_for_action(client.vms.delete(vm["id"]), timeout=60)
+            client.wait_for_action(client.vms.delete(vm["id"]), timeout=300)

@@ -45,13 +45,13 @@ def test_everything_of_a_vm() -> None:
         created = client.vms.create(**wanted, idempotency_key=name)
         assert client.vms.create(**wanted, idempotency_key=name) == created
         progress: list[int] = []
-        action = client.wait_for_action(created, timeout=60, on_progress=lambda seen: progress.append(seen["progress"]))
+        action = client.wait_for_action(created, timeout=300, on_progress=lambda seen: progress.append(seen["progress"]))
         assert (action["status"], progress[-1]) == ("COMPLETED", 100)
         vm = client.vms.get(created["vmId"])
         assert (vm["status"], vm["billing"]["priceMonthly"]) == ("RUNNING", quote["monthly"])
 
-        client.wait_for_action(client.volumes.attach(volume["id"], vmId=vm["id"]), timeout=60)
-        client.wait_for_action(client.addresses.assign(address["id"], vmId=vm["id"]), timeout=60)
+        client.wait_for_action(client.volumes.attach(volume["id"], vmId=vm["id"]), timeout=300)
+        client.wait_for_action(client.addresses.assign(address["id"], vmId=vm["id"]), timeout=300)
 
         assert listed(client, f"client={name}") == [each["id"] for each in (vm, network, firewall, volume, address, key)]
 
@@ -59,9 +59,9 @@ def test_everything_of_a_vm() -> None:
             client.networks.delete(network["id"])
         assert (refused.value.status, refused.value.code) == (409, "in_use")
 
-        client.wait_for_action(client.volumes.detach(volume["id"]), timeout=60)
-        client.wait_for_action(client.addresses.unassign(address["id"]), timeout=60)
-        client.wait_for_action(client.vms.delete(vm["id"]), timeout=60)
+        client.wait_for_action(client.volumes.detach(volume["id"]), timeout=300)
+        client.wait_for_action(client.addresses.unassign(address["id"]), timeout=300)
+        client.wait_for_action(client.vms.delete(vm["id"]), timeout=300)
         client.volumes.delete(volume["id"])
         client.addresses.release(address["id"])
         client.firewalls.delete(firewall["id"])
