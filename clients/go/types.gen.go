@@ -2475,8 +2475,12 @@ type ListSSHKeysQuery struct {
 	Limit int `json:"limit,omitempty"`
 	// The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing
 	Cursor string `json:"cursor,omitempty"`
+	// Part of the name, in upper or lower case
+	Name string `json:"name,omitempty"`
 	// Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)
 	LabelSelector string `json:"labelSelector,omitempty"`
+	// A leading - means descending
+	Sort ListSSHKeysQuerySort `json:"sort,omitempty"`
 }
 
 // CreateSSHKey is the schema CreateSSHKey of the API.
@@ -2521,8 +2525,14 @@ type ListNetworksQuery struct {
 	Limit int `json:"limit,omitempty"`
 	// The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing
 	Cursor string `json:"cursor,omitempty"`
+	// Only those of this region
+	RegionID string `json:"regionId,omitempty"`
+	// Part of the name, in upper or lower case
+	Name string `json:"name,omitempty"`
 	// Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)
 	LabelSelector string `json:"labelSelector,omitempty"`
+	// A leading - means descending; region by its name
+	Sort ListNetworksQuerySort `json:"sort,omitempty"`
 }
 
 // ListFirewallsQuery: the query of GET /firewalls.
@@ -2531,8 +2541,12 @@ type ListFirewallsQuery struct {
 	Limit int `json:"limit,omitempty"`
 	// The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing
 	Cursor string `json:"cursor,omitempty"`
+	// Part of the name, in upper or lower case
+	Name string `json:"name,omitempty"`
 	// Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)
 	LabelSelector string `json:"labelSelector,omitempty"`
+	// A leading - means descending
+	Sort ListFirewallsQuerySort `json:"sort,omitempty"`
 }
 
 // ListAvailabilityQuery: the query of GET /availability.
@@ -2634,9 +2648,14 @@ type ListImagesQuery struct {
 	// The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing
 	Cursor string `json:"cursor,omitempty"`
 	// Only those of this kind
-	Kind ImageKind `json:"kind,omitempty"`
+	Kind   ImageKind   `json:"kind,omitempty"`
+	Status ImageStatus `json:"status,omitempty"`
+	// Part of the name, in upper or lower case
+	Name string `json:"name,omitempty"`
 	// Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)
 	LabelSelector string `json:"labelSelector,omitempty"`
+	// A leading - means descending
+	Sort ListImagesQuerySort `json:"sort,omitempty"`
 }
 
 // ListBandwidthPacksQuery: the query of GET /vms/{vmId}/bandwidth/packs.
@@ -2657,8 +2676,12 @@ type ListAddressesQuery struct {
 	RegionID string `json:"regionId,omitempty"`
 	// Only those of this VM
 	VMID string `json:"vmId,omitempty"`
+	// Part of the name, in upper or lower case
+	Name string `json:"name,omitempty"`
 	// Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)
 	LabelSelector string `json:"labelSelector,omitempty"`
+	// A leading - means descending; region by its name
+	Sort ListAddressesQuerySort `json:"sort,omitempty"`
 }
 
 // UnassignAddressQuery: the query of DELETE /addresses/{id}/assignment.
@@ -2676,9 +2699,14 @@ type ListVolumesQuery struct {
 	// Only those of this region
 	RegionID string `json:"regionId,omitempty"`
 	// Only those of this VM
-	VMID string `json:"vmId,omitempty"`
+	VMID   string       `json:"vmId,omitempty"`
+	Status VolumeStatus `json:"status,omitempty"`
+	// Part of the name, in upper or lower case
+	Name string `json:"name,omitempty"`
 	// Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)
 	LabelSelector string `json:"labelSelector,omitempty"`
+	// A leading - means descending; region by its name
+	Sort ListVolumesQuerySort `json:"sort,omitempty"`
 }
 
 // ListVolumeSnapshotsQuery: the query of GET /volumes/{volumeId}/snapshots.
@@ -3726,14 +3754,58 @@ const (
 	TransactionKindPayment TransactionKind = "PAYMENT"
 )
 
+// ListSSHKeysQuerySort is one of the constants that begin with ListSSHKeysQuerySort. A later server may send others.
+type ListSSHKeysQuerySort string
+
+const (
+	ListSSHKeysQuerySortCreatedAt     ListSSHKeysQuerySort = "createdAt"
+	ListSSHKeysQuerySortCreatedAtDesc ListSSHKeysQuerySort = "-createdAt"
+	ListSSHKeysQuerySortName          ListSSHKeysQuerySort = "name"
+	ListSSHKeysQuerySortNameDesc      ListSSHKeysQuerySort = "-name"
+	ListSSHKeysQuerySortType          ListSSHKeysQuerySort = "type"
+	ListSSHKeysQuerySortTypeDesc      ListSSHKeysQuerySort = "-type"
+	ListSSHKeysQuerySortVMCount       ListSSHKeysQuerySort = "vmCount"
+	ListSSHKeysQuerySortVMCountDesc   ListSSHKeysQuerySort = "-vmCount"
+)
+
+// ListNetworksQuerySort is one of the constants that begin with ListNetworksQuerySort. A later server may send others.
+type ListNetworksQuerySort string
+
+const (
+	ListNetworksQuerySortCreatedAt           ListNetworksQuerySort = "createdAt"
+	ListNetworksQuerySortCreatedAtDesc       ListNetworksQuerySort = "-createdAt"
+	ListNetworksQuerySortName                ListNetworksQuerySort = "name"
+	ListNetworksQuerySortNameDesc            ListNetworksQuerySort = "-name"
+	ListNetworksQuerySortCIDR                ListNetworksQuerySort = "cidr"
+	ListNetworksQuerySortCIDRDesc            ListNetworksQuerySort = "-cidr"
+	ListNetworksQuerySortRegion              ListNetworksQuerySort = "region"
+	ListNetworksQuerySortRegionDesc          ListNetworksQuerySort = "-region"
+	ListNetworksQuerySortAttachmentCount     ListNetworksQuerySort = "attachmentCount"
+	ListNetworksQuerySortAttachmentCountDesc ListNetworksQuerySort = "-attachmentCount"
+)
+
+// ListFirewallsQuerySort is one of the constants that begin with ListFirewallsQuerySort. A later server may send others.
+type ListFirewallsQuerySort string
+
+const (
+	ListFirewallsQuerySortCreatedAt        ListFirewallsQuerySort = "createdAt"
+	ListFirewallsQuerySortCreatedAtDesc    ListFirewallsQuerySort = "-createdAt"
+	ListFirewallsQuerySortName             ListFirewallsQuerySort = "name"
+	ListFirewallsQuerySortNameDesc         ListFirewallsQuerySort = "-name"
+	ListFirewallsQuerySortRuleCount        ListFirewallsQuerySort = "ruleCount"
+	ListFirewallsQuerySortRuleCountDesc    ListFirewallsQuerySort = "-ruleCount"
+	ListFirewallsQuerySortBindingCount     ListFirewallsQuerySort = "bindingCount"
+	ListFirewallsQuerySortBindingCountDesc ListFirewallsQuerySort = "-bindingCount"
+)
+
 // VMSort is one of the constants that begin with VMSort. A later server may send others.
 type VMSort string
 
 const (
-	VMSortName              VMSort = "name"
-	VMSortNameDesc          VMSort = "-name"
 	VMSortCreatedAt         VMSort = "createdAt"
 	VMSortCreatedAtDesc     VMSort = "-createdAt"
+	VMSortName              VMSort = "name"
+	VMSortNameDesc          VMSort = "-name"
 	VMSortNextRenewalAt     VMSort = "nextRenewalAt"
 	VMSortNextRenewalAtDesc VMSort = "-nextRenewalAt"
 	VMSortStatus            VMSort = "status"
@@ -3744,6 +3816,58 @@ const (
 	VMSortRegionDesc        VMSort = "-region"
 	VMSortPlan              VMSort = "plan"
 	VMSortPlanDesc          VMSort = "-plan"
+)
+
+// ListImagesQuerySort is one of the constants that begin with ListImagesQuerySort. A later server may send others.
+type ListImagesQuerySort string
+
+const (
+	ListImagesQuerySortCreatedAt        ListImagesQuerySort = "createdAt"
+	ListImagesQuerySortCreatedAtDesc    ListImagesQuerySort = "-createdAt"
+	ListImagesQuerySortName             ListImagesQuerySort = "name"
+	ListImagesQuerySortNameDesc         ListImagesQuerySort = "-name"
+	ListImagesQuerySortKind             ListImagesQuerySort = "kind"
+	ListImagesQuerySortKindDesc         ListImagesQuerySort = "-kind"
+	ListImagesQuerySortStatus           ListImagesQuerySort = "status"
+	ListImagesQuerySortStatusDesc       ListImagesQuerySort = "-status"
+	ListImagesQuerySortSize             ListImagesQuerySort = "size"
+	ListImagesQuerySortSizeDesc         ListImagesQuerySort = "-size"
+	ListImagesQuerySortPriceMonthly     ListImagesQuerySort = "priceMonthly"
+	ListImagesQuerySortPriceMonthlyDesc ListImagesQuerySort = "-priceMonthly"
+)
+
+// ListAddressesQuerySort is one of the constants that begin with ListAddressesQuerySort. A later server may send others.
+type ListAddressesQuerySort string
+
+const (
+	ListAddressesQuerySortCreatedAt        ListAddressesQuerySort = "createdAt"
+	ListAddressesQuerySortCreatedAtDesc    ListAddressesQuerySort = "-createdAt"
+	ListAddressesQuerySortAddress          ListAddressesQuerySort = "address"
+	ListAddressesQuerySortAddressDesc      ListAddressesQuerySort = "-address"
+	ListAddressesQuerySortName             ListAddressesQuerySort = "name"
+	ListAddressesQuerySortNameDesc         ListAddressesQuerySort = "-name"
+	ListAddressesQuerySortRegion           ListAddressesQuerySort = "region"
+	ListAddressesQuerySortRegionDesc       ListAddressesQuerySort = "-region"
+	ListAddressesQuerySortPriceMonthly     ListAddressesQuerySort = "priceMonthly"
+	ListAddressesQuerySortPriceMonthlyDesc ListAddressesQuerySort = "-priceMonthly"
+)
+
+// ListVolumesQuerySort is one of the constants that begin with ListVolumesQuerySort. A later server may send others.
+type ListVolumesQuerySort string
+
+const (
+	ListVolumesQuerySortCreatedAt        ListVolumesQuerySort = "createdAt"
+	ListVolumesQuerySortCreatedAtDesc    ListVolumesQuerySort = "-createdAt"
+	ListVolumesQuerySortName             ListVolumesQuerySort = "name"
+	ListVolumesQuerySortNameDesc         ListVolumesQuerySort = "-name"
+	ListVolumesQuerySortSizeGiB          ListVolumesQuerySort = "sizeGiB"
+	ListVolumesQuerySortSizeGiBDesc      ListVolumesQuerySort = "-sizeGiB"
+	ListVolumesQuerySortRegion           ListVolumesQuerySort = "region"
+	ListVolumesQuerySortRegionDesc       ListVolumesQuerySort = "-region"
+	ListVolumesQuerySortStatus           ListVolumesQuerySort = "status"
+	ListVolumesQuerySortStatusDesc       ListVolumesQuerySort = "-status"
+	ListVolumesQuerySortPriceMonthly     ListVolumesQuerySort = "priceMonthly"
+	ListVolumesQuerySortPriceMonthlyDesc ListVolumesQuerySort = "-priceMonthly"
 )
 
 // EventType is one of the constants that begin with Event. A later server may send others.

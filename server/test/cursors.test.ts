@@ -128,7 +128,9 @@ const forge = (odd: string, sort: string): string[][] => [
 
 describe('a cursor with a forged key fails no list', () => {
   const lists = app.operations.filter((operation) => operation.paged).map((operation) => [operation.operationId, operation.path, ''])
-  const sorts = ['createdAt', 'name', '-name', 'nextRenewalAt', '-nextRenewalAt'].map((sort) => ['listVms', '/vms', sort])
+  const sorts = app.operations.flatMap(({ operationId, path, query }) =>
+    ((query?.['sort'] as { enum?: string[] } | undefined)?.enum ?? []).map((sort) => [operationId, path, sort]),
+  )
 
   test.each([...lists, ...sorts])('%s of %s %s', async (operationId, path, sort) => {
     const url = urlOf(path!)

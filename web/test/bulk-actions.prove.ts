@@ -1,4 +1,6 @@
-// Actions of all VMs that the list is filtered by their labels: shown before with price and refusals, begun together.
+// Actions of all VMs that the list is filtered by their labels: shown before with price and refusals, begun together. And what is ticked in other
+// lists, which is deleted together.
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { violations } from './axe.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
@@ -66,5 +68,80 @@ describe('actions of many VMs', async () => {
     await expectShown(page.getByText('One action has begun; one VM refused'))
     await expect.poll(statuses, { timeout: 60_000 }).toEqual({ 'test-2': 'STOPPED', prod: 'RUNNING' })
     expectNoProblems(owner)
+  })
+})
+
+describe('what is ticked in a list', async () => {
+  const product = await startProduct()
+  const owner = await openBrowser(product.origin, { viewport: { width: 1440, height: 900 } })
+  const { page } = owner
+  const berth = await becomeFundedOwner(page, product)
+  const [region] = await berth.regions.list()
+  const create = (name: string, more: object = {}) => berth.volumes.create({ name, sizeGiB: 10, regionId: region!.id, ...more })
+  const check = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check()
+  const table = page.getByRole('table', { name: 'Volumes' })
+  const cells = (column: number) => table.locator(`tbody tr td:nth-child(${column})`).allInnerTexts()
+  const names = async () => (await cells(2)).map((text) => text.split('\n')[0])
+  await create('web', { sizeGiB: 20, labels: { env: 'prod' } })
+  await create('db', { labels: { env: 'prod' } })
+  const kept = await create('Archive', { sizeGiB: 30, isProtected: true })
+
+  test('a list is sorted by the API, filtered by name, and saved as CSV', async () => {
+    await go(page, 'Volumes')
+    await expect.poll(names).toEqual(['Archive', 'db', 'web'])
+    await button(table, 'Size').click()
+    await expect.poll(names).toEqual(['db', 'web', 'Archive'])
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('sizeGiB')
+    expect(await violations(page)).toEqual([])
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download CSV').click()])
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n')
+    expect(lines.map((line) => line.split(',').slice(0, 2).join(' '))).toEqual(['Name Size', 'db 10', 'web 20', 'Archive 30'])
+    await page.getByLabel('Search by name').fill('arch')
+    await page.keyboard.press('Enter')
+    await expect.poll(names).toEqual(['Archive'])
+    await button(page, 'Clear filters').click()
+    await button(table, 'env=prod').first().click()
+    await expect.poll(names).toEqual(['db', 'web'])
+    await button(page, 'Clear filters').click()
+    await page.getByLabel('Status').selectOption('Attached')
+    await expectShown(page.getByText('Nothing matches these filters'))
+    await button(page, 'Clear filters').first().click()
+    await expect.poll(names).toEqual(['db', 'web', 'Archive'])
+  })
+
+  test('it is deleted together, after what is refunded and what refuses was shown', async () => {
+    await check('web')
+    await check('db')
+    await check('Archive')
+    await expectShown(page.getByText('3 selected'))
+    await button(page, 'Delete volumes').click()
+    await expectShown(dialog(page).getByText(/^2 are deleted; 1 cannot be, for the reason beside it\. \$\d+\.\d\d are refunded\.$/))
+    await expectShown(dialog(page).getByRole('row', { name: /^Archive .*protected/ }))
+    expect(await violations(page)).toEqual([])
+    expect(await button(dialog(page), 'Delete volumes').isDisabled()).toBe(true)
+    await fill(dialog(page), { 'Type 3 volumes to confirm': '3 volumes' })
+    await button(dialog(page), 'Delete volumes').click()
+    await expectShown(page.getByText('2 deleted', { exact: true }))
+    await expect.poll(names).toEqual(['Archive'])
+    expect((await berth.volumes.list().all()).map(({ name }) => name)).toEqual(['Archive'])
+    expectNoProblems(owner)
+  })
+
+  test('what refuses although it was possible is named with its reason, and the others are gone', async () => {
+    await create('doomed')
+    await berth.volumes.update(kept.id, { isProtected: false })
+    await page.reload()
+    await check('doomed')
+    await check('Archive')
+    await button(page, 'Delete volumes').click()
+    await expectShown(dialog(page).getByText(/^2 are deleted\./))
+    await berth.volumes.update(kept.id, { isProtected: true })
+    await fill(dialog(page), { 'Type 2 volumes to confirm': '2 volumes' })
+    await button(dialog(page), 'Delete volumes').click()
+    await expectShown(dialog(page).getByRole('row', { name: /^Archive .*protected/ }))
+    await expectShown(dialog(page).getByRole('row', { name: 'doomed Deleted.' }))
+    expect(await violations(page)).toEqual([])
+    await button(dialog(page), 'Close').last().click()
+    await expect.poll(names).toEqual(['Archive'])
   })
 })

@@ -4548,8 +4548,12 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
+                /** @description A leading - means descending */
+                sort?: "createdAt" | "-createdAt" | "name" | "-name" | "type" | "-type" | "vmCount" | "-vmCount";
             };
             header?: never;
             path?: never;
@@ -4863,8 +4867,14 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only those of this region */
+                regionId?: string;
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
+                /** @description A leading - means descending; region by its name */
+                sort?: "createdAt" | "-createdAt" | "name" | "-name" | "cidr" | "-cidr" | "region" | "-region" | "attachmentCount" | "-attachmentCount";
             };
             header?: never;
             path?: never;
@@ -5253,8 +5263,12 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
+                /** @description A leading - means descending */
+                sort?: "createdAt" | "-createdAt" | "name" | "-name" | "ruleCount" | "-ruleCount" | "bindingCount" | "-bindingCount";
             };
             header?: never;
             path?: never;
@@ -5829,7 +5843,7 @@ export interface operations {
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
                 /** @description A leading - means descending; region and plan by their names */
-                sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt" | "status" | "-status" | "priceMonthly" | "-priceMonthly" | "region" | "-region" | "plan" | "-plan";
+                sort?: "createdAt" | "-createdAt" | "name" | "-name" | "nextRenewalAt" | "-nextRenewalAt" | "status" | "-status" | "priceMonthly" | "-priceMonthly" | "region" | "-region" | "plan" | "-plan";
             };
             header?: never;
             path?: never;
@@ -7161,8 +7175,13 @@ export interface operations {
                 cursor?: string;
                 /** @description Only those of this kind */
                 kind?: "DISK" | "ISO";
+                status?: "CREATING" | "AVAILABLE" | "FAILED" | "DELETING";
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
+                /** @description A leading - means descending */
+                sort?: "createdAt" | "-createdAt" | "name" | "-name" | "kind" | "-kind" | "status" | "-status" | "size" | "-size" | "priceMonthly" | "-priceMonthly";
             };
             header?: never;
             path?: never;
@@ -7462,8 +7481,12 @@ export interface operations {
                 regionId?: string;
                 /** @description Only those of this VM */
                 vmId?: string;
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
+                /** @description A leading - means descending; region by its name */
+                sort?: "createdAt" | "-createdAt" | "address" | "-address" | "name" | "-name" | "region" | "-region" | "priceMonthly" | "-priceMonthly";
             };
             header?: never;
             path?: never;
@@ -7688,8 +7711,13 @@ export interface operations {
                 regionId?: string;
                 /** @description Only those of this VM */
                 vmId?: string;
+                status?: "AVAILABLE" | "ATTACHING" | "ATTACHED" | "DETACHING";
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
                 /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
                 labelSelector?: string;
+                /** @description A leading - means descending; region by its name */
+                sort?: "createdAt" | "-createdAt" | "name" | "-name" | "sizeGiB" | "-sizeGiB" | "region" | "-region" | "status" | "-status" | "priceMonthly" | "-priceMonthly";
             };
             header?: never;
             path?: never;

@@ -17,12 +17,14 @@ function useRestoreFocus(): void {
   }, [])
 }
 
-interface ConfirmProps {
+interface ConfirmProps<Output> {
   title: string
   children: ReactNode
   submit: string
-  write: Write<void, unknown>
+  write: Write<void, Output>
   onClose: () => void
+  /** Instead of closing it. */
+  onDone?: (output: Output) => void
   /** Must be typed before submitting, for irreversible actions. */
   name?: string
   /** For example while the quote is loading. */
@@ -31,13 +33,14 @@ interface ConfirmProps {
   danger?: boolean
 }
 
-export function ConfirmDialog({ title, children, submit, write, onClose, name, disabled = false, danger = true }: ConfirmProps) {
+export function ConfirmDialog<Output>(props: ConfirmProps<Output>) {
+  const { title, children, submit, write, onClose, onDone = onClose, name, disabled = false, danger = true } = props
   const [typed, setTyped] = useState('')
   useRestoreFocus()
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': w.close }}>
       <Form
-        onSubmit={() => write.mutate(undefined, { onSuccess: onClose })}
+        onSubmit={() => write.mutate(undefined, { onSuccess: onDone })}
         busy={write.isPending}
         error={write.error}
         submit={submit}

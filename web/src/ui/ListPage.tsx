@@ -1,40 +1,29 @@
-// A page that is a list of resources: a filter by their labels, the button that makes one, the table, and what is shown where there is none.
+// A page that is a list of resources: the button that makes one, the list with its tools, and what is shown where there is none.
 import { Button } from '@mantine/core'
-import type { Page as Listed } from '@berth/sdk'
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { commonMessages, labelMessages } from '../words/words.ts'
+import { commonMessages, listMessages } from '../words/words.ts'
 import { Empty } from './AsyncState.tsx'
 import { Icon, type IconName } from './Icon.tsx'
 import { LabelFilter } from './Labels.tsx'
-import { ListTools, SortSelect } from './ListTools.tsx'
-import { Card, Page } from './Page.tsx'
-import { PagedTable } from './PagedTable.tsx'
-import { usePaging } from './paging.ts'
+import { ListCard, type ListFilters, type ListParts } from './ListCard.tsx'
+import { SearchField } from './ListTools.tsx'
+import { Page } from './Page.tsx'
+import type { ListSearch } from './paging.ts'
 import { RowMenu, type MenuItem } from './RowMenu.tsx'
-import { useSorting } from './sorting.ts'
 import type { Column } from './Table.tsx'
+import { Time } from './Time.tsx'
 
-interface Props<Row> {
+interface Props<Row> extends ListParts<Row> {
   words: { title: string; about: string; emptyTitle: string; emptyAbout: string }
   icon: IconName
   create: { label: string; onClick: () => void }
-  of: UseQueryResult<Pick<Listed<Row>, 'items' | 'pagination'>>
-  columns: Column<Row>[]
-  hasLabels?: boolean
   /** Beside the button that makes one. */
   more?: ReactNode
   /** The dialog that is open. */
   children?: ReactNode
 }
 
-const FILTERS = ['labels'] as const
-
-export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, hasLabels = true, more, children }: Props<Row>) {
-  const { search } = usePaging()
-  const sorting = useSorting()
-  const isFiltered = search.labels !== undefined
-  const isWhole = of.data?.pagination.totalPages === 1
+export function ListPage<Row extends { id: string; name: string }>({ words, icon, create, more, children, ...list }: Props<Row>) {
   const button = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={create.onClick}>
       {create.label}
@@ -51,29 +40,41 @@ export function ListPage<Row extends { id: string }>({ words, icon, create, of, 
         </>
       }
     >
-      <Card flush>
-        {hasLabels && (isFiltered || of.data?.pagination.total !== 0) && (
-          <ListTools filters={FILTERS} tools={isWhole && <SortSelect columns={columns} sorting={sorting} />}>
-            <LabelFilter />
-          </ListTools>
-        )}
-        <PagedTable
-          of={of}
-          caption={words.title}
-          columns={columns}
-          empty={
-            isFiltered ? (
-              <Empty icon={icon} title={labelMessages.noneTitle} about={labelMessages.noneAbout} />
-            ) : (
-              <Empty icon={icon} title={words.emptyTitle} about={words.emptyAbout} action={button} />
-            )
-          }
-        />
-      </Card>
+      <ListCard
+        {...list}
+        caption={words.title}
+        icon={icon}
+        empty={<Empty icon={icon} title={words.emptyTitle} about={words.emptyAbout} action={button} />}
+      />
       {children}
     </Page>
   )
 }
+
+export const LABELS: ListFilters = { names: ['labels'], fields: <LabelFilter /> }
+
+/** By name and labels, as most lists are. `more`: fields between them, with what they are called in the URL. */
+export const nameFilters = (more: ReactNode = null, ...names: (keyof ListSearch)[]): ListFilters => ({
+  names: ['q', 'labels', ...names],
+  fields: (
+    <>
+      <SearchField label={listMessages.searchName} placeholder={listMessages.searchNameHint} />
+      {more}
+      <LabelFilter />
+    </>
+  ),
+})
+
+/** By which a list is sorted without a choice: newest first. */
+export const createdColumn = <Row extends { createdAt: string }>(optional: 'shown' | 'hidden' = 'hidden'): Column<Row> => ({
+  head: commonMessages.created,
+  sort: 'createdAt',
+  optional,
+  right: true,
+  value: ({ createdAt }) => createdAt,
+  text: ({ createdAt }) => createdAt,
+  cell: ({ createdAt }) => <Time at={createdAt} as="date" />,
+})
 
 /** The last column: what can be done with a row. */
 export const rowActions = <Row extends { name: string }>(itemsOf: (row: Row) => MenuItem[]): Column<Row> => ({

@@ -1,6 +1,8 @@
 // What stands above a list: its filters, the button that clears them, and, where no headings are shown, what it is sorted by.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
+import { regionsQuery } from '../queries/catalog.ts'
 import { listMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
 import { usePaging, type ListSearch } from './paging.ts'
@@ -96,6 +98,12 @@ export function FilterSelect({ name, label, all, choices }: SelectProps) {
       onChange={(event) => filter({ [name]: event.currentTarget.value || undefined })}
     />
   )
+}
+
+/** By the id of a region. */
+export function RegionFilter() {
+  const regions = useQuery(regionsQuery).data ?? []
+  return <FilterSelect name="region" label={w.region} all={w.allRegions} choices={regions.map(({ id, name }) => [id, name])} />
 }
 
 /** On narrow screens, where a list is of cards. */

@@ -3511,9 +3511,13 @@ class ListSshKeysQuery(TypedDict):
     limit: NotRequired[int]
     cursor: NotRequired[str]
     """The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing"""
+    name: NotRequired[str]
+    """Part of the name, in upper or lower case"""
     labelSelector: NotRequired[str]
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
+    sort: NotRequired[Literal["createdAt", "-createdAt", "name", "-name", "type", "-type", "vmCount", "-vmCount"]]
+    """A leading - means descending"""
 
 
 class CreateSshKeyBody(TypedDict):
@@ -3564,9 +3568,26 @@ class ListNetworksQuery(TypedDict):
     limit: NotRequired[int]
     cursor: NotRequired[str]
     """The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing"""
+    regionId: NotRequired[str]
+    """Only those of this region"""
+    name: NotRequired[str]
+    """Part of the name, in upper or lower case"""
     labelSelector: NotRequired[str]
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
+    sort: NotRequired[Literal[
+        "createdAt",
+        "-createdAt",
+        "name",
+        "-name",
+        "cidr",
+        "-cidr",
+        "region",
+        "-region",
+        "attachmentCount",
+        "-attachmentCount",
+    ]]
+    """A leading - means descending; region by its name"""
 
 
 class ListFirewallsQuery(TypedDict):
@@ -3574,9 +3595,13 @@ class ListFirewallsQuery(TypedDict):
     limit: NotRequired[int]
     cursor: NotRequired[str]
     """The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing"""
+    name: NotRequired[str]
+    """Part of the name, in upper or lower case"""
     labelSelector: NotRequired[str]
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
+    sort: NotRequired[Literal["createdAt", "-createdAt", "name", "-name", "ruleCount", "-ruleCount", "bindingCount", "-bindingCount"]]
+    """A leading - means descending"""
 
 
 class DeleteFirewallData(TypedDict):
@@ -3623,10 +3648,10 @@ class ListVmsQuery(TypedDict):
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
     sort: NotRequired[Literal[
-        "name",
-        "-name",
         "createdAt",
         "-createdAt",
+        "name",
+        "-name",
         "nextRenewalAt",
         "-nextRenewalAt",
         "status",
@@ -3712,9 +3737,27 @@ class ListImagesQuery(TypedDict):
     """The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing"""
     kind: NotRequired[Literal["DISK", "ISO"]]
     """Only those of this kind"""
+    status: NotRequired[Literal["CREATING", "AVAILABLE", "FAILED", "DELETING"]]
+    name: NotRequired[str]
+    """Part of the name, in upper or lower case"""
     labelSelector: NotRequired[str]
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
+    sort: NotRequired[Literal[
+        "createdAt",
+        "-createdAt",
+        "name",
+        "-name",
+        "kind",
+        "-kind",
+        "status",
+        "-status",
+        "size",
+        "-size",
+        "priceMonthly",
+        "-priceMonthly",
+    ]]
+    """A leading - means descending"""
 
 
 class ListBandwidthPacksQuery(TypedDict):
@@ -3733,9 +3776,24 @@ class ListAddressesQuery(TypedDict):
     """Only those of this region"""
     vmId: NotRequired[str]
     """Only those of this VM"""
+    name: NotRequired[str]
+    """Part of the name, in upper or lower case"""
     labelSelector: NotRequired[str]
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
+    sort: NotRequired[Literal[
+        "createdAt",
+        "-createdAt",
+        "address",
+        "-address",
+        "name",
+        "-name",
+        "region",
+        "-region",
+        "priceMonthly",
+        "-priceMonthly",
+    ]]
+    """A leading - means descending; region by its name"""
 
 
 class UnassignAddressQuery(TypedDict):
@@ -3752,9 +3810,27 @@ class ListVolumesQuery(TypedDict):
     """Only those of this region"""
     vmId: NotRequired[str]
     """Only those of this VM"""
+    status: NotRequired[Literal["AVAILABLE", "ATTACHING", "ATTACHED", "DETACHING"]]
+    name: NotRequired[str]
+    """Part of the name, in upper or lower case"""
     labelSelector: NotRequired[str]
     """Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`,
     `env notin (prod,test)`, `env` (has the label), `!env` (has it not)"""
+    sort: NotRequired[Literal[
+        "createdAt",
+        "-createdAt",
+        "name",
+        "-name",
+        "sizeGiB",
+        "-sizeGiB",
+        "region",
+        "-region",
+        "status",
+        "-status",
+        "priceMonthly",
+        "-priceMonthly",
+    ]]
+    """A leading - means descending; region by its name"""
 
 
 class ListVolumeSnapshotsQuery(TypedDict):

@@ -1,4 +1,4 @@
-import { Id, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Id, nameQuery, nameText, nullable, object, oneOf, sortQuery, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 import { reverseFields, ReverseName } from '../reverse-names/schema.ts'
@@ -78,8 +78,11 @@ export type AddressMoving = Static<typeof AddressMoving>
 export const AddressQuery = {
   regionId: Type.Optional(Type.String({ ...Id, description: 'Only those of this region' })),
   vmId: Type.Optional(Type.String({ ...Id, description: 'Only those of this VM' })),
+  ...nameQuery,
   ...labelQuery,
+  ...sortQuery(['address', 'name', 'region', 'priceMonthly'], '; region by its name'),
 }
+export type AddressQuery = Static<ReturnType<typeof Type.Object<typeof AddressQuery>>>
 
 export const UnassignQuery = {
   expectedVmId: Type.Optional(Type.String({ ...Id, description: 'The VM that has it now: if another has it, the answer is 409' })),

@@ -1,6 +1,7 @@
 // Public addresses of an account that move between its VMs. Lock order: VMs, address, ports, quota, event log, wallet.
 import { DryRunResult } from '../../http/api/api.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Paged, PageRequest } from '../../http/api/schema.ts'
+import { addressKey, moneyKey, sortedPageOf, textKey, type Keys } from '../../http/api/sorted-list.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { ApiError, apiError, invalid, notFound } from '../../kernel/errors.ts'
@@ -16,7 +17,7 @@ import { allocateFloatingAddress, LEFT_REST, releasePublicIp, RELEASED_REST } fr
 import { firstPeriod, quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { setReverseName } from '../reverse-names/service.ts'
 import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
-import type { Address, addressEvents, ReserveAddress, UpdateAddress } from './schema.ts'
+import type { Address, addressEvents, AddressQuery, ReserveAddress, UpdateAddress } from './schema.ts'
 import * as sql from './sql.ts'
 import { toAddress } from './view.ts'
 
@@ -83,13 +84,26 @@ export async function endRests(tx: Tx, now: Date, accountId: string): Promise<vo
 
 const referenceTo = (id: string) => ({ referenceType: 'ADDRESS', referenceId: id }) as const
 
-export async function listAddresses(db: Queries, accountId: string, filter: sql.AddressFilter, page: PageRequest): Promise<Paged<Address>> {
-  return pageOf(
+const SORT_KEYS: Keys<Address, sql.AddressField> = {
+  address: addressKey(({ address }) => address),
+  name: textKey(({ name }) => name),
+  region: textKey(({ region }) => region.name),
+  priceMonthly: moneyKey(({ billing }) => billing.priceMonthly),
+}
+
+export const listAddresses = (
+  db: Queries,
+  accountId: string,
+  { sort, ...filter }: AddressQuery,
+  page: PageRequest,
+): Promise<Paged<Address>> =>
+  sortedPageOf(
     page,
+    sort,
+    SORT_KEYS,
     () => sql.countAddresses(db, accountId, filter),
     async (range) => (await sql.listAddresses(db, accountId, filter, range)).map(toAddress),
   )
-}
 
 export async function getAddress(db: Queries, accountId: string, id: string): Promise<Address> {
   const row = await sql.findAddress(db, accountId, id)

@@ -1,6 +1,14 @@
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
+import type { SortField } from '../../http/api/schema.ts'
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import {
+  containing,
+  sortedByAddress,
+  sortedByAge,
+  sortedByNumber,
+  sortedByText,
+  type SortedRange,
+} from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
@@ -10,6 +18,7 @@ import { selectedBy } from '../labels/service.ts'
 import { LEFT_REST, RELEASED_REST } from '../hosts/public-addresses.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 import { reverseNameAsJson, type ReverseName } from '../reverse-names/service.ts'
+import type { AddressQuery } from './schema.ts'
 
 export type AddressRow = Row<'addresses'>
 
@@ -48,22 +57,35 @@ export const insertAddress = (tx: Tx, row: NewAddress) =>
     values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${json(row.labels)}, ${row.address}, ${row.pool_id}, ${row.renewal_day}, ${row.period_started_at},
       ${row.period_price_cents}, ${row.next_renewal_at}, ${row.created_at}, ${row.created_at})`)
 
-export interface AddressFilter {
-  regionId?: string
-  vmId?: string
-  labelSelector?: string
-}
+export type AddressFilter = Omit<AddressQuery, 'sort'>
 
-const matching = (accountId: string, { regionId, vmId, labelSelector }: AddressFilter) => sql`
+const matching = (accountId: string, { regionId, vmId, name, labelSelector }: AddressFilter) => sql`
   a.account_id = ${accountId} and (${regionId ?? null}::text is null or a.region_id = ${regionId ?? null}) and (${vmId ?? null}::text is null or a.vm_id = ${vmId ?? null})
-  ${selectedBy(sql`a.labels`, labelSelector)}`
+  and ${containing(sql`a.name`, name)} ${selectedBy(sql`a.labels`, labelSelector)}`
+
+export type AddressField = SortField<AddressQuery>
+
+function sorted(range: SortedRange<AddressField>): Sql {
+  switch (range.field) {
+    case 'createdAt':
+      return sortedByAge(sql`a.id`, range)
+    case 'address':
+      return sortedByAddress(sql`a.address`, sql`a.id`, range)
+    case 'name':
+      return sortedByText(sql`a.name`, sql`a.id`, range)
+    case 'region':
+      return sortedByText(sql`r.name`, sql`a.id`, range)
+    case 'priceMonthly':
+      return sortedByNumber(RENEWAL_PRICE, sql`a.id`, range)
+  }
+}
 
 export const countAddresses = async (db: Queries, accountId: string, filter: AddressFilter): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from addresses a where ${matching(accountId, filter)}`)).count)
 
-export const listAddresses = (db: Queries, accountId: string, filter: AddressFilter, range: PageRange) =>
+export const listAddresses = (db: Queries, accountId: string, filter: AddressFilter, range: SortedRange<AddressField>) =>
   db.many<ShownAddress>(sql`
-    select ${shown} from addresses a join regions r on r.id = a.region_id where ${matching(accountId, filter)} ${newestFirst(sql`a.id`, range)}`)
+    select ${shown} from addresses a join regions r on r.id = a.region_id where ${matching(accountId, filter)} ${sorted(range)}`)
 
 export const findAddress = (db: Queries, accountId: string, id: string) =>
   db.maybe<ShownAddress>(sql`

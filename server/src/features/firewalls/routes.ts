@@ -38,7 +38,7 @@ export const firewallRoutes: Routes = (api, deps) => {
   api.page(
     '/firewalls',
     { ...read, operationId: 'listFirewalls', summary: 'List firewalls, newest first', query: FirewallQuery, data: Firewall },
-    ({ principal, query }, page) => listFirewalls(db, principal.accountId, query.labelSelector, page),
+    ({ principal, query }, page) => listFirewalls(db, principal.accountId, query, page),
   )
 
   api.post(

@@ -1,4 +1,18 @@
-import { Id, IPV6, nullable, object, oneOf, plainText, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import {
+  Id,
+  IPV6,
+  nameQuery,
+  nameText,
+  nullable,
+  object,
+  oneOf,
+  plainText,
+  QUAD,
+  sortQuery,
+  Timestamp,
+  Type,
+  type Static,
+} from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
@@ -77,7 +91,8 @@ export const ChangeFirewall = object(
 )
 export type ChangeFirewall = Static<typeof ChangeFirewall>
 
-export const FirewallQuery = labelQuery
+export const FirewallQuery = { ...nameQuery, ...labelQuery, ...sortQuery(['name', 'ruleCount', 'bindingCount']) }
+export type FirewallQuery = Static<ReturnType<typeof Type.Object<typeof FirewallQuery>>>
 
 export const FirewallRule = object(
   {

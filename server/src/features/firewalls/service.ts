@@ -4,7 +4,8 @@ import { evaluatePacket, type Packet } from '../../hypervisor/reachability.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Paged, PageRequest } from '../../http/api/schema.ts'
+import { numberKey, sortedPageOf, textKey, type Keys } from '../../http/api/sorted-list.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { parseIp } from '../../kernel/ip-range.ts'
 import { markPortsDirty } from '../ports/service.ts'
@@ -12,7 +13,16 @@ import { bind, countBindings, findBinding, firewallsOf, listBindings, unbind, vm
 import { compileFilter } from './compile-filter.ts'
 import type { RuleFields } from './rule-input.ts'
 import { checkedRules } from './rules.ts'
-import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
+import type {
+  BindingState,
+  ChangeFirewall,
+  CheckPacket,
+  CreateFirewall,
+  Firewall,
+  FirewallBinding,
+  FirewallQuery,
+  Verdict,
+} from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
@@ -22,18 +32,25 @@ export { toRule } from './view.ts'
 
 const QUOTA = 'firewalls'
 
-export async function listFirewalls(
+const SORT_KEYS: Keys<Firewall, sql.FirewallField> = {
+  name: textKey(({ name }) => name),
+  ruleCount: numberKey(({ ruleCount }) => ruleCount),
+  bindingCount: numberKey(({ bindingCount }) => bindingCount),
+}
+
+export const listFirewalls = (
   db: Queries,
   accountId: string,
-  labelSelector: string | undefined,
+  { sort, ...filter }: FirewallQuery,
   page: PageRequest,
-): Promise<Paged<Firewall>> {
-  return pageOf(
+): Promise<Paged<Firewall>> =>
+  sortedPageOf(
     page,
-    () => sql.countFirewalls(db, accountId, labelSelector),
-    async (range) => (await sql.listFirewalls(db, accountId, labelSelector, range)).map(toFirewall),
+    sort,
+    SORT_KEYS,
+    () => sql.countFirewalls(db, accountId, filter),
+    async (range) => (await sql.listFirewalls(db, accountId, filter, range)).map(toFirewall),
   )
-}
 
 export async function createFirewall(tx: Tx, now: Date, accountId: string, input: CreateFirewall): Promise<Firewall> {
   const { name, labels = {}, description = '', coversPrivate = false } = input

@@ -1,8 +1,10 @@
+import type { SortField } from '../../http/api/schema.ts'
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { containing, sortedByAge, sortedByNumber, sortedByText, type SortedRange } from '../../kernel/database/page-range.ts'
 import { selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import type { FirewallQuery } from './schema.ts'
 
 export type FirewallRow = Row<'firewalls'>
 
@@ -36,9 +38,12 @@ export const rulesToKeep = async (db: Queries, firewallId: string): Promise<stri
       select coalesce(jsonb_agg(to_jsonb(r) order by r.position), '[]')::text as rules from firewall_rules r where r.firewall_id = ${firewallId}`)
   ).rules
 
+const ruleCount = sql`(select count(*)::int from firewall_rules r where r.firewall_id = f.id)`
+const bindingCount = sql`(select count(*)::int from firewall_bindings b where b.firewall_id = f.id)`
+
 const counts = sql`
-  (select count(*)::int from firewall_rules r where r.firewall_id = f.id) as rule_count,
-  (select count(*)::int from firewall_bindings b where b.firewall_id = f.id) as binding_count,
+  ${ruleCount} as rule_count,
+  ${bindingCount} as binding_count,
   not exists (
     select from firewall_bindings b left join vm_ports v on v.vm_id = b.vm_id
     where b.firewall_id = f.id and v.applied_version is distinct from coalesce(v.desired_version, 0)) as applied,
@@ -53,15 +58,32 @@ export const insertFirewall = (tx: Tx, row: FirewallRow) =>
     insert into firewalls (id, account_id, name, labels, description, covers_private, created_at, updated_at)
     values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.description}, ${row.covers_private}, ${row.created_at}, ${row.updated_at})`)
 
-const listed = (accountId: string, labelSelector: string | undefined) =>
-  sql`f.account_id = ${accountId} ${selectedBy(sql`f.labels`, labelSelector)}`
+export type FirewallFilter = Omit<FirewallQuery, 'sort'>
 
-export const countFirewalls = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from firewalls f where ${listed(accountId, labelSelector)}`)).count)
+const listed = (accountId: string, { name, labelSelector }: FirewallFilter) =>
+  sql`f.account_id = ${accountId} and ${containing(sql`f.name`, name)} ${selectedBy(sql`f.labels`, labelSelector)}`
 
-export const listFirewalls = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
+export const countFirewalls = async (db: Queries, accountId: string, filter: FirewallFilter): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from firewalls f where ${listed(accountId, filter)}`)).count)
+
+export type FirewallField = SortField<FirewallQuery>
+
+function sorted(range: SortedRange<FirewallField>): Sql {
+  switch (range.field) {
+    case 'createdAt':
+      return sortedByAge(sql`f.id`, range)
+    case 'name':
+      return sortedByText(sql`f.name`, sql`f.id`, range)
+    case 'ruleCount':
+      return sortedByNumber(ruleCount, sql`f.id`, range)
+    case 'bindingCount':
+      return sortedByNumber(bindingCount, sql`f.id`, range)
+  }
+}
+
+export const listFirewalls = (db: Queries, accountId: string, filter: FirewallFilter, range: SortedRange<FirewallField>) =>
   db.many<CountedRow>(sql`
-    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
+    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where ${listed(accountId, filter)} ${sorted(range)}`)
 
 export const findFirewall = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(

@@ -1,4 +1,4 @@
-import { Bytes, Id, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Bytes, Id, nameQuery, nameText, nullable, object, oneOf, sortQuery, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
@@ -109,7 +109,14 @@ export type UpdateImage = Static<typeof UpdateImage>
 export const ImageCreated = object({ image: Image, actionId: Type.String() }, { title: 'ImageCreated' })
 export type ImageCreated = Static<typeof ImageCreated>
 
-export const ImageQuery = { kind: Type.Optional(Type.Enum([...KINDS], { description: 'Only those of this kind' })), ...labelQuery }
+export const ImageQuery = {
+  kind: Type.Optional(Type.Enum([...KINDS], { description: 'Only those of this kind' })),
+  status: Type.Optional(Type.Enum([...STATUSES])),
+  ...nameQuery,
+  ...labelQuery,
+  ...sortQuery(['name', 'kind', 'status', 'size', 'priceMonthly']),
+}
+export type ImageQuery = Static<ReturnType<typeof Type.Object<typeof ImageQuery>>>
 
 const ImageEventData = object(
   {

@@ -1,7 +1,8 @@
 // Images of an account. One that is available is an OS template that only its account sees. Lock order: VM, image, template, quota, hosts, event log, wallet.
 import { DryRunResult } from '../../http/api/api.ts'
 import type { Principal } from '../../http/api/principal.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Paged, PageRequest } from '../../http/api/schema.ts'
+import { moneyKey, numberKey, sortedPageOf, textKey, type Keys } from '../../http/api/sorted-list.ts'
 import { nativeArch } from '../../kernel/arch.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound } from '../../kernel/errors.ts'
@@ -22,7 +23,7 @@ import { isLocked } from './copies.sql.ts'
 import { recordImageEvent } from './events.ts'
 import { requireImportBudget } from './failed-imports.ts'
 import { COPY, PURGE } from './reconciler-names.ts'
-import type { CreateImage, Image, ImageCreated, UpdateImage } from './schema.ts'
+import type { CreateImage, Image, ImageCreated, ImageQuery, UpdateImage } from './schema.ts'
 import * as sql from './sql.ts'
 import { toImage } from './view.ts'
 
@@ -173,13 +174,22 @@ async function begin(
   return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: price, balanceAfter }))
 }
 
-export async function listImages(db: Queries, accountId: string, filter: sql.ImageFilter, page: PageRequest): Promise<Paged<Image>> {
-  return pageOf(
+const SORT_KEYS: Keys<Image, sql.ImageField> = {
+  name: textKey(({ name }) => name),
+  kind: textKey(({ kind }) => kind),
+  status: textKey(({ status }) => status),
+  size: numberKey(({ size }) => size),
+  priceMonthly: moneyKey(({ billing }) => billing?.priceMonthly ?? '-0.01'),
+}
+
+export const listImages = (db: Queries, accountId: string, { sort, ...filter }: ImageQuery, page: PageRequest): Promise<Paged<Image>> =>
+  sortedPageOf(
     page,
+    sort,
+    SORT_KEYS,
     () => sql.countImages(db, accountId, filter),
     async (range) => (await sql.listImages(db, accountId, filter, range)).map(toImage),
   )
-}
 
 export async function getImage(db: Queries, accountId: string, id: string): Promise<Image> {
   const row = await sql.findImage(db, accountId, id)

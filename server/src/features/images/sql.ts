@@ -1,12 +1,14 @@
 import type { Consistency } from '../../hypervisor/driver.ts'
-import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import type { SortField } from '../../http/api/schema.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { containing, sortedByAge, sortedByNumber, sortedByText, type SortedRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import { selectedBy } from '../labels/service.ts'
 import { isSuspended, payerOf, payingTogether, type KeptGib } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
+import type { ImageQuery } from './schema.ts'
 
 export type ImageRow = Row<'images'>
 
@@ -61,19 +63,37 @@ export const insertImage = (tx: Tx, row: NewImage) =>
     values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.kind}, ${row.source_type}, ${row.source}, ${row.vm_id}, ${row.run_id},
       ${row.counted_gib}, ${row.staging_host_id}, ${row.staging_gib}, ${row.created_at}, ${row.created_at})`)
 
-export interface ImageFilter {
-  kind?: ImageRow['kind']
-  labelSelector?: string
-}
+export type ImageFilter = Omit<ImageQuery, 'sort'>
 
-const matching = (accountId: string, { kind, labelSelector }: ImageFilter) =>
-  sql`i.account_id = ${accountId} and (${kind ?? null}::text is null or i.kind = ${kind ?? null}) ${selectedBy(sql`i.labels`, labelSelector)}`
+const matching = (accountId: string, { kind, status, name, labelSelector }: ImageFilter) => sql`
+  i.account_id = ${accountId} and (${kind ?? null}::text is null or i.kind = ${kind ?? null})
+  and (${status ?? null}::text is null or i.status = ${status ?? null}) and ${containing(sql`i.name`, name)} ${selectedBy(sql`i.labels`, labelSelector)}`
+
+export type ImageField = SortField<ImageQuery>
+
+/** One that costs nothing yet is below all prices. */
+function sorted(range: SortedRange<ImageField>): Sql {
+  switch (range.field) {
+    case 'createdAt':
+      return sortedByAge(sql`i.id`, range)
+    case 'name':
+      return sortedByText(sql`i.name`, sql`i.id`, range)
+    case 'kind':
+      return sortedByText(sql`i.kind`, sql`i.id`, range)
+    case 'status':
+      return sortedByText(sql`i.status`, sql`i.id`, range)
+    case 'size':
+      return sortedByNumber(sql`i.size_bytes`, sql`i.id`, range)
+    case 'priceMonthly':
+      return sortedByNumber(sql`(case when i.next_renewal_at is null then -1 else ${IMAGE_RENEWAL_PRICE} end)`, sql`i.id`, range)
+  }
+}
 
 export const countImages = async (db: Queries, accountId: string, filter: ImageFilter): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from images i where ${matching(accountId, filter)}`)).count)
 
-export const listImages = (db: Queries, accountId: string, filter: ImageFilter, range: PageRange) =>
-  db.many<ShownImage>(sql`select ${shown} from ${from} where ${matching(accountId, filter)} ${newestFirst(sql`i.id`, range)}`)
+export const listImages = (db: Queries, accountId: string, filter: ImageFilter, range: SortedRange<ImageField>) =>
+  db.many<ShownImage>(sql`select ${shown} from ${from} where ${matching(accountId, filter)} ${sorted(range)}`)
 
 /** What counts of deleted images, as object lock keeps it. */
 export const lockedOf = (db: Queries, accountId: string) =>

@@ -45,7 +45,7 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       query: NetworkQuery,
       data: Network,
     },
-    ({ principal, query }, page) => listNetworks(db, principal.accountId, query.labelSelector, page),
+    ({ principal, query }, page) => listNetworks(db, principal.accountId, query, page),
   )
 
   api.post(

@@ -1,4 +1,4 @@
-import { Id, nullable, object, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Id, nameQuery, nameText, nullable, object, QUAD, sortQuery, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 const Cidr = Type.String({
@@ -62,7 +62,13 @@ export const NetworkAttachment = object(
 )
 export type NetworkAttachment = Static<typeof NetworkAttachment>
 
-export const NetworkQuery = labelQuery
+export const NetworkQuery = {
+  regionId: Type.Optional(Type.String({ ...Id, description: 'Only those of this region' })),
+  ...nameQuery,
+  ...labelQuery,
+  ...sortQuery(['name', 'cidr', 'region', 'attachmentCount'], '; region by its name'),
+}
+export type NetworkQuery = Static<ReturnType<typeof Type.Object<typeof NetworkQuery>>>
 
 export const NetworkRoute = object(
   { id: Type.String(), destination: Type.String(), nextHop: Type.String(), createdAt: Timestamp },

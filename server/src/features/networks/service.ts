@@ -4,13 +4,14 @@ import { formatAddress, formatCidr, lastAddress, parseCidr } from '../../kernel/
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Paged, PageRequest } from '../../http/api/schema.ts'
+import { addressKey, numberKey, sortedPageOf, textKey, type Keys } from '../../http/api/sorted-list.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { findRegion, getRegion, listRegions, type RegionRow } from '../catalog/service.ts'
 import { findHost, listHosts, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, refusePublicOverlap, requireUsableCidr } from './cidr-policy.ts'
-import type { CreateNetwork, Network, NetworkAttachment, RenameNetwork } from './schema.ts'
+import type { CreateNetwork, Network, NetworkAttachment, NetworkQuery, RenameNetwork } from './schema.ts'
 import * as sql from './sql.ts'
 import { endPeerings } from './peerings.ts'
 import { APPLY, lockForRouting } from './state.ts'
@@ -76,21 +77,29 @@ async function allocateSnatAddress(tx: Tx, region: RegionRow): Promise<string> {
   return free.address
 }
 
-export async function listNetworks(
+const SORT_KEYS: Keys<Network, sql.NetworkField> = {
+  name: textKey(({ name }) => name),
+  cidr: addressKey(({ cidr }) => cidr),
+  region: textKey(({ region }) => region.name),
+  attachmentCount: numberKey(({ attachmentCount }) => attachmentCount),
+}
+
+export const listNetworks = (
   db: Queries,
   accountId: string,
-  labelSelector: string | undefined,
+  { sort, ...filter }: NetworkQuery,
   page: PageRequest,
-): Promise<Paged<Network>> {
-  return pageOf(
+): Promise<Paged<Network>> =>
+  sortedPageOf(
     page,
-    () => sql.countNetworks(db, accountId, labelSelector),
+    sort,
+    SORT_KEYS,
+    () => sql.countNetworks(db, accountId, filter),
     async (range) => {
       const regions = new Map((await listRegions(db)).map((region) => [region.id, region]))
-      return (await sql.listNetworks(db, accountId, labelSelector, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
+      return (await sql.listNetworks(db, accountId, filter, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
     },
   )
-}
 
 export const findNetwork = sql.findNetwork
 

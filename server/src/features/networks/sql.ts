@@ -1,9 +1,18 @@
 import type { ListedNetwork } from '../../hypervisor/network-controller.ts'
-import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import type { SortField } from '../../http/api/schema.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import {
+  containing,
+  sortedByAddress,
+  sortedByAge,
+  sortedByNumber,
+  sortedByText,
+  type SortedRange,
+} from '../../kernel/database/page-range.ts'
 import { selectedBy, type Labels } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import type { NetworkQuery } from './schema.ts'
 
 export type NetworkRow = Row<'networks'>
 
@@ -28,7 +37,8 @@ export interface PeerRow {
   gateway: string
 }
 
-const attachmentCount = sql`(select count(*)::int from network_attachments a where a.network_id = n.id) as attachment_count`
+const countedAttachments = sql`(select count(*)::int from network_attachments a where a.network_id = n.id)`
+const attachmentCount = sql`${countedAttachments} as attachment_count`
 
 /** Networks of a region are created one after the other, so that what is free when it is looked for is still free when it is taken. */
 export const lockRegion = (tx: Tx, regionId: string) => tx.run(sql`select from regions where id = ${regionId} for no key update`)
@@ -52,15 +62,35 @@ export const nextSnatAddress = (tx: Tx, regionId: string, first: string, last: s
     select host(address) as address from (select ${first}::inet as address union select address + 1 from taken) candidates
     where address between ${first}::inet and ${last}::inet and address not in (select address from taken) order by candidates.address limit 1`)
 
-const listed = (accountId: string, labelSelector: string | undefined) =>
-  sql`n.account_id = ${accountId} and n.deleted_at is null ${selectedBy(sql`n.labels`, labelSelector)}`
+export type NetworkFilter = Omit<NetworkQuery, 'sort'>
 
-export const countNetworks = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from networks n where ${listed(accountId, labelSelector)}`)).count)
+const listed = (accountId: string, { regionId, name, labelSelector }: NetworkFilter) => sql`
+  n.account_id = ${accountId} and n.deleted_at is null and (${regionId ?? null}::text is null or n.region_id = ${regionId ?? null})
+  and ${containing(sql`n.name`, name)} ${selectedBy(sql`n.labels`, labelSelector)}`
 
-export const listNetworks = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
+export const countNetworks = async (db: Queries, accountId: string, filter: NetworkFilter): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from networks n where ${listed(accountId, filter)}`)).count)
+
+export type NetworkField = SortField<NetworkQuery>
+
+function sorted(range: SortedRange<NetworkField>): Sql {
+  switch (range.field) {
+    case 'createdAt':
+      return sortedByAge(sql`n.id`, range)
+    case 'name':
+      return sortedByText(sql`n.name`, sql`n.id`, range)
+    case 'cidr':
+      return sortedByAddress(sql`n.cidr`, sql`n.id`, range)
+    case 'region':
+      return sortedByText(sql`(select r.name from regions r where r.id = n.region_id)`, sql`n.id`, range)
+    case 'attachmentCount':
+      return sortedByNumber(countedAttachments, sql`n.id`, range)
+  }
+}
+
+export const listNetworks = (db: Queries, accountId: string, filter: NetworkFilter, range: SortedRange<NetworkField>) =>
   db.many<CountedRow>(sql`
-    select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
+    select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where ${listed(accountId, filter)} ${sorted(range)}`)
 
 export const findNetwork = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(sql`

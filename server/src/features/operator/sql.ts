@@ -1,6 +1,6 @@
 // Queries across all accounts, read-only: changes go through the services of the features.
 import { sql, type NotNull, type Queries, type Sql } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { likePattern, newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { parseIp } from '../../kernel/ip-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import { contactOf } from '../accounts/service.ts'
@@ -22,9 +22,6 @@ const accounts = sql`
   select a.id, ${contactOf(sql`a`)} as email, a.name, a.payer_account_id, a.created_at, a.suspended_at, coalesce(w.balance_cents, 0) as balance_cents,
     coalesce(q.used, (select count(*) from vms v where v.account_id = a.id)) as vm_count
   from accounts a left join wallets w on w.account_id = a.id left join account_quotas q on q.account_id = a.id and q.name = 'vms'`
-
-/** Escapes LIKE wildcards in the search text. */
-const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 const containing = (text: string): Sql => {
   const pattern = likePattern(text)

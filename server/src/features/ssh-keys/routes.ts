@@ -10,7 +10,7 @@ export const sshKeyRoutes: Routes = (api, { db, clock }) => {
   api.page(
     '/ssh-keys',
     { operationId: 'listSshKeys', summary: 'List SSH keys, newest first', tag, scope: 'ssh_keys:read', query: SshKeyQuery, data: SshKey },
-    ({ principal, query }, page) => listKeys(db, principal.accountId, query.labelSelector, page),
+    ({ principal, query }, page) => listKeys(db, principal.accountId, query, page),
   )
 
   api.post(

@@ -1,4 +1,4 @@
-import { object, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { nameQuery, nameText, object, sortQuery, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 export const SshKey = object(
@@ -34,6 +34,7 @@ export const RenameSshKey = object(
 )
 export type RenameSshKey = Static<typeof RenameSshKey>
 
-export const SshKeyQuery = labelQuery
+export const SshKeyQuery = { ...nameQuery, ...labelQuery, ...sortQuery(['name', 'type', 'vmCount']) }
+export type SshKeyQuery = Static<ReturnType<typeof Type.Object<typeof SshKeyQuery>>>
 
 export const DeletedSshKey = object({ id: Type.String() })

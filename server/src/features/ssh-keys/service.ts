@@ -2,27 +2,30 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Paged, PageRequest } from '../../http/api/schema.ts'
+import { numberKey, sortedPageOf, textKey, type Keys } from '../../http/api/sorted-list.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { parsePublicKey } from './parse.ts'
-import type { CreateSshKey, RenameSshKey, SshKey } from './schema.ts'
+import type { CreateSshKey, RenameSshKey, SshKey, SshKeyQuery } from './schema.ts'
 import * as sql from './sql.ts'
 import { toSshKey } from './view.ts'
 
 const QUOTA = 'ssh_keys'
 
-export async function listKeys(
-  db: Queries,
-  accountId: string,
-  labelSelector: string | undefined,
-  page: PageRequest,
-): Promise<Paged<SshKey>> {
-  return pageOf(
-    page,
-    () => sql.countKeys(db, accountId, labelSelector),
-    async (range) => (await sql.listKeys(db, accountId, labelSelector, range)).map(toSshKey),
-  )
+const SORT_KEYS: Keys<SshKey, sql.SshKeyField> = {
+  name: textKey(({ name }) => name),
+  type: textKey(({ type }) => type),
+  vmCount: numberKey(({ vmCount }) => vmCount),
 }
+
+export const listKeys = (db: Queries, accountId: string, { sort, ...filter }: SshKeyQuery, page: PageRequest): Promise<Paged<SshKey>> =>
+  sortedPageOf(
+    page,
+    sort,
+    SORT_KEYS,
+    () => sql.countKeys(db, accountId, filter),
+    async (range) => (await sql.listKeys(db, accountId, filter, range)).map(toSshKey),
+  )
 
 export async function createKey(tx: Tx, now: Date, accountId: string, input: CreateSshKey): Promise<SshKey> {
   const { type, publicKey, fingerprint } = parsePublicKey(input.publicKey)

@@ -1,14 +1,17 @@
+import type { SortField } from '../../http/api/schema.ts'
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { containing, sortedByAge, sortedByNumber, sortedByText, type SortedRange } from '../../kernel/database/page-range.ts'
 import { selectedBy, type Labels } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import type { SshKeyQuery } from './schema.ts'
 
 export type SshKeyRow = Row<'ssh_keys'>
 
 export type CountedRow = SshKeyRow & { vm_count: number }
 
-const vmCount = sql`(select count(*)::int from ssh_key_uses u where u.ssh_key_id = k.id) as vm_count`
+const countedVms = sql`(select count(*)::int from ssh_key_uses u where u.ssh_key_id = k.id)`
+const vmCount = sql`${countedVms} as vm_count`
 
 /** Returns no row when the account already has the key. */
 export const insertKey = (tx: Tx, row: SshKeyRow) =>
@@ -17,15 +20,32 @@ export const insertKey = (tx: Tx, row: SshKeyRow) =>
     values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.type}, ${row.fingerprint}, ${row.public_key}, ${row.created_at})
     on conflict (account_id, fingerprint) do nothing returning ${allColumns('ssh_keys')}`)
 
-const listed = (accountId: string, labelSelector: string | undefined) =>
-  sql`k.account_id = ${accountId} ${selectedBy(sql`k.labels`, labelSelector)}`
+export type SshKeyFilter = Omit<SshKeyQuery, 'sort'>
 
-export const countKeys = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from ssh_keys k where ${listed(accountId, labelSelector)}`)).count)
+const listed = (accountId: string, { name, labelSelector }: SshKeyFilter) =>
+  sql`k.account_id = ${accountId} and ${containing(sql`k.name`, name)} ${selectedBy(sql`k.labels`, labelSelector)}`
 
-export const listKeys = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
+export const countKeys = async (db: Queries, accountId: string, filter: SshKeyFilter): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from ssh_keys k where ${listed(accountId, filter)}`)).count)
+
+export type SshKeyField = SortField<SshKeyQuery>
+
+function sorted(range: SortedRange<SshKeyField>): Sql {
+  switch (range.field) {
+    case 'createdAt':
+      return sortedByAge(sql`k.id`, range)
+    case 'name':
+      return sortedByText(sql`k.name`, sql`k.id`, range)
+    case 'type':
+      return sortedByText(sql`k.type`, sql`k.id`, range)
+    case 'vmCount':
+      return sortedByNumber(countedVms, sql`k.id`, range)
+  }
+}
+
+export const listKeys = (db: Queries, accountId: string, filter: SshKeyFilter, range: SortedRange<SshKeyField>) =>
   db.many<CountedRow>(sql`
-    select ${allColumns('ssh_keys', 'k')}, ${vmCount} from ssh_keys k where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
+    select ${allColumns('ssh_keys', 'k')}, ${vmCount} from ssh_keys k where ${listed(accountId, filter)} ${sorted(range)}`)
 
 export const findKey = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(

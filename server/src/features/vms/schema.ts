@@ -1,4 +1,4 @@
-import { Id, IPV6, nullable, object, oneOf, QUAD, text, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Id, IPV6, nameQuery, nameText, nullable, object, oneOf, QUAD, sortQuery, text, Type, type Static } from '../../http/api/schema.ts'
 import { ReverseName } from '../reverse-names/schema.ts'
 import { labelQuery, Labels } from '../labels/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
@@ -318,26 +318,6 @@ export type Reach = Static<typeof Reach>
 
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
-const VM_SORTS = [
-  'name',
-  '-name',
-  'createdAt',
-  '-createdAt',
-  'nextRenewalAt',
-  '-nextRenewalAt',
-  'status',
-  '-status',
-  'priceMonthly',
-  '-priceMonthly',
-  'region',
-  '-region',
-  'plan',
-  '-plan',
-] as const
-export type VmSort = (typeof VM_SORTS)[number]
-/** Without its direction. */
-export type SortField<Sort extends string> = Sort extends `-${infer Field}` ? Field : never
-
 export const VmQuery = {
   status: Type.Optional(Status),
   region: Type.Optional(Type.String({ maxLength: 64, description: 'Slug or id of a region' })),
@@ -345,7 +325,7 @@ export const VmQuery = {
   network: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a private network' })),
   firewall: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a firewall' })),
   shelved: Type.Optional(Type.Boolean({ description: 'Whether they are shelved' })),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in upper or lower case' })),
+  ...nameQuery,
   address: Type.Optional(
     Type.String({
       pattern: `^(${QUAD}|${IPV6})$`,
@@ -354,8 +334,6 @@ export const VmQuery = {
     }),
   ),
   ...labelQuery,
-  sort: Type.Optional(
-    Type.Enum([...VM_SORTS], { default: '-createdAt', description: 'A leading - means descending; region and plan by their names' }),
-  ),
+  ...sortQuery(['name', 'nextRenewalAt', 'status', 'priceMonthly', 'region', 'plan'], '; region and plan by their names'),
 }
 export type VmQuery = Static<ReturnType<typeof Type.Object<typeof VmQuery>>>

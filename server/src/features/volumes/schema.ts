@@ -1,4 +1,4 @@
-import { Id, nameText, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Id, nameQuery, nameText, nullable, object, oneOf, sortQuery, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Storage } from '../catalog/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
@@ -90,8 +90,12 @@ export type VolumeChanging = Static<typeof VolumeChanging>
 export const VolumeQuery = {
   regionId: Type.Optional(Type.String({ ...Id, description: 'Only those of this region' })),
   vmId: Type.Optional(Type.String({ ...Id, description: 'Only those of this VM' })),
+  status: Type.Optional(Type.Enum([...VOLUME_STATUSES])),
+  ...nameQuery,
   ...labelQuery,
+  ...sortQuery(['name', 'sizeGiB', 'region', 'status', 'priceMonthly'], '; region by its name'),
 }
+export type VolumeQuery = Static<ReturnType<typeof Type.Object<typeof VolumeQuery>>>
 
 export const DeletedVolume = object({ id: Type.String() }, { title: 'DeletedVolume' })
 

@@ -1,6 +1,7 @@
 // Disks of an account that move between its VMs. Lock order: VM, volume, quotas, storage backend or host, event log, wallet.
 import { DryRunResult } from '../../http/api/api.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Paged, PageRequest } from '../../http/api/schema.ts'
+import { moneyKey, numberKey, sortedPageOf, textKey, type Keys } from '../../http/api/sorted-list.ts'
 import type { VolumeData, VolumeSpec } from '../../hypervisor/driver.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
@@ -25,7 +26,7 @@ import { findOtherRunner, lockVmById, secondsLeft, type VmDetails } from '../vms
 import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { recordVolumeEvent } from './events.ts'
 import { lockOwnVolume, requireIdleVolume, requireVolume } from './guards.ts'
-import type { CreateVolume, Volume } from './schema.ts'
+import type { CreateVolume, Volume, VolumeQuery } from './schema.ts'
 import * as sql from './sql.ts'
 import { toVolume } from './view.ts'
 
@@ -140,13 +141,22 @@ export const proratedForRest = ({ period_started_at, next_renewal_at }: sql.Volu
 
 export const referenceTo = (id: string) => ({ referenceType: 'VOLUME', referenceId: id }) as const
 
-export async function listVolumes(db: Queries, accountId: string, filter: sql.VolumeFilter, page: PageRequest): Promise<Paged<Volume>> {
-  return pageOf(
+const SORT_KEYS: Keys<Volume, sql.VolumeField> = {
+  name: textKey(({ name }) => name),
+  sizeGiB: numberKey(({ sizeGiB }) => sizeGiB),
+  region: textKey(({ region }) => region.name),
+  status: textKey(({ status }) => status),
+  priceMonthly: moneyKey(({ billing }) => billing.priceMonthly),
+}
+
+export const listVolumes = (db: Queries, accountId: string, { sort, ...filter }: VolumeQuery, page: PageRequest): Promise<Paged<Volume>> =>
+  sortedPageOf(
     page,
+    sort,
+    SORT_KEYS,
     () => sql.countVolumes(db, accountId, filter),
     async (range) => (await sql.listVolumes(db, accountId, filter, range)).map(toVolume),
   )
-}
 
 export const getVolume = async (db: Queries, accountId: string, id: string): Promise<Volume> =>
   toVolume(await requireVolume(db, accountId, id))

@@ -1,5 +1,6 @@
-import { json, sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import type { SortField } from '../../http/api/schema.ts'
+import { json, sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { containing, sortedByAge, sortedByNumber, sortedByText, type SortedRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
@@ -7,6 +8,7 @@ import { selectedBy } from '../labels/service.ts'
 import { isSuspended, payerOf } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 import { isStale } from '../vms/service.ts'
+import type { VolumeQuery } from './schema.ts'
 
 export type VolumeRow = Row<'volumes'>
 
@@ -62,22 +64,38 @@ export const insertVolume = (tx: Tx, row: NewVolume) =>
       ${row.host_id}, ${row.storage_id}, ${row.renewal_day}, ${row.period_started_at}, ${row.period_price_cents}, ${row.next_renewal_at},
       ${row.created_at}, ${row.created_at})`)
 
-export interface VolumeFilter {
-  regionId?: string
-  vmId?: string
-  labelSelector?: string
-}
+export type VolumeFilter = Omit<VolumeQuery, 'sort'>
 
-const matching = (accountId: string, { regionId, vmId, labelSelector }: VolumeFilter) => sql`
+const matching = (accountId: string, { regionId, vmId, status, name, labelSelector }: VolumeFilter) => sql`
   v.account_id = ${accountId} and v.deleted_at is null and (${regionId ?? null}::text is null or v.region_id = ${regionId ?? null})
-  and (${vmId ?? null}::text is null or v.vm_id = ${vmId ?? null}) ${selectedBy(sql`v.labels`, labelSelector)}`
+  and (${vmId ?? null}::text is null or v.vm_id = ${vmId ?? null}) and (${status ?? null}::text is null or v.status = ${status ?? null})
+  and ${containing(sql`v.name`, name)} ${selectedBy(sql`v.labels`, labelSelector)}`
+
+export type VolumeField = SortField<VolumeQuery>
+
+function sorted(range: SortedRange<VolumeField>): Sql {
+  switch (range.field) {
+    case 'createdAt':
+      return sortedByAge(sql`v.id`, range)
+    case 'name':
+      return sortedByText(sql`v.name`, sql`v.id`, range)
+    case 'sizeGiB':
+      return sortedByNumber(sql`v.size_gib`, sql`v.id`, range)
+    case 'region':
+      return sortedByText(sql`r.name`, sql`v.id`, range)
+    case 'status':
+      return sortedByText(sql`v.status`, sql`v.id`, range)
+    case 'priceMonthly':
+      return sortedByNumber(RENEWAL_PRICE, sql`v.id`, range)
+  }
+}
 
 export const countVolumes = async (db: Queries, accountId: string, filter: VolumeFilter): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from volumes v where ${matching(accountId, filter)}`)).count)
 
-export const listVolumes = (db: Queries, accountId: string, filter: VolumeFilter, range: PageRange) =>
+export const listVolumes = (db: Queries, accountId: string, filter: VolumeFilter, range: SortedRange<VolumeField>) =>
   db.many<ShownVolume>(sql`
-    select ${shown} from volumes v join regions r on r.id = v.region_id where ${matching(accountId, filter)} ${newestFirst(sql`v.id`, range)}`)
+    select ${shown} from volumes v join regions r on r.id = v.region_id where ${matching(accountId, filter)} ${sorted(range)}`)
 
 export const findVolume = (db: Queries, accountId: string, id: string) =>
   db.maybe<ShownVolume>(sql`

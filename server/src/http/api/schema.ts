@@ -62,6 +62,28 @@ export const PageQuery = {
   ),
 }
 
+export type Sort<Field extends string> = Field | `-${Field}`
+/** Of a query: what its list can be sorted by. */
+export type SortField<Query extends { sort?: string }> =
+  NonNullable<Query['sort']> extends infer By ? (By extends `-${infer Field}` ? Field : never) : never
+
+/** In the query of a list, newest first unless it is given. */
+export const sortQuery = <const Field extends string>(fields: Field[], description = '') => ({
+  sort: Type.Optional(
+    Type.Unsafe<Sort<Field | 'createdAt'>>(
+      Type.Enum(
+        ['createdAt', ...fields].flatMap((field) => [field, `-${field}`]),
+        { default: '-createdAt', description: `A leading - means descending${description}` },
+      ),
+    ),
+  ),
+})
+
+/** In the query of a list of what has names. */
+export const nameQuery = {
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in upper or lower case' })),
+}
+
 export const Pagination = object(
   { page: Type.Integer(), limit: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() },
   { title: 'Pagination' },

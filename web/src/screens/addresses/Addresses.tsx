@@ -1,5 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import type { Address, VmListItem } from '@berth/sdk'
+import type { Address, Query, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
@@ -18,34 +18,46 @@ import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { MonthlyPrice } from '../../ui/MonthlyPrice.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { usePaging } from '../../ui/paging.ts'
+import { useListQuery } from '../../ui/list-query.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
 import { ReverseName, ReverseNameDialog } from '../../ui/ReverseName.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { BulkDelete } from '../../ui/BulkDelete.tsx'
+import { createdColumn, ListPage, nameFilters, rowActions } from '../../ui/ListPage.tsx'
+import { RegionFilter } from '../../ui/ListTools.tsx'
 import type { Column } from '../../ui/Table.tsx'
 
-type Open = { what: 'reserve' } | { what: 'rename' | 'labels' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address } | null
+type Open =
+  | { what: 'reserve' }
+  | { what: 'rename' | 'labels' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address }
+  | { what: 'release all'; addresses: Address[] }
+  | null
+
+type AddressSort = NonNullable<Query<'listAddresses'>['sort']>
+
+const FILTERS = nameFilters(<RegionFilter />, 'region')
 
 export default function Addresses() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
-  const { search } = usePaging()
+  const { search, matching, page } = useListQuery<AddressSort>()
+  const query = { ...matching, regionId: search.region }
   const currency = useCurrency()
-  const addresses = useQuery(addressesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
+  const addresses = useQuery(addressesQuery({ ...query, ...page }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
   const columns: Column<Address>[] = [
     {
       head: w.address,
       sort: 'address',
-      value: ({ address }) => address,
+      text: ({ address }) => address,
       cell: ({ address }) => <Copyable text={address} what={w.address} />,
     },
     {
       head: w.name,
       sort: 'name',
-      value: ({ name }) => name,
+      optional: 'shown',
+      text: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: ({ name, region, labels }) => (
         <div>
@@ -57,8 +69,8 @@ export default function Addresses() {
     },
     {
       head: reverseNameMessages.title,
-      sort: 'reverseName',
-      value: ({ reverseName }) => reverseName,
+      optional: 'shown',
+      text: ({ reverseName }) => reverseName ?? '',
       truncate: ({ reverseName }) => reverseName ?? reverseNameMessages.none,
       cell: ({ reverseName, reverseNameState, reverseNameReason }) => (
         <ReverseName name={reverseName} state={reverseNameState} reason={reverseNameReason} />
@@ -66,8 +78,7 @@ export default function Addresses() {
     },
     {
       head: w.vm,
-      sort: 'vm',
-      value: ({ vmId }) => vmId && nameOf(vmId),
+      text: ({ vmId }) => (vmId === null ? '' : nameOf(vmId)),
       truncate: ({ vmId }) => (vmId === null ? w.unassigned : nameOf(vmId)),
       cell: ({ vmId }) =>
         vmId === null ? (
@@ -82,6 +93,7 @@ export default function Addresses() {
     },
     {
       head: w.guest,
+      optional: 'shown',
       cell: ({ guestState, guestReason }) =>
         guestState === null ? (
           commonMessages.none
@@ -93,11 +105,20 @@ export default function Addresses() {
     },
     {
       head: w.price,
-      sort: 'price',
-      value: ({ billing }) => Number(billing.priceMonthly),
+      sort: 'priceMonthly',
+      optional: 'shown',
+      text: ({ billing }) => billing.priceMonthly,
       right: true,
       cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },
+    {
+      head: w.region,
+      sort: 'region',
+      optional: 'hidden',
+      text: ({ region }) => region.name,
+      cell: ({ region }) => region.name,
+    },
+    createdColumn(),
     rowActions((address) => [
       { label: w.assign, onClick: () => setOpen({ what: 'assign', address }) },
       ...(address.vmId === null ? [] : [{ label: w.unassign, onClick: () => setOpen({ what: 'unassign', address }) }]),
@@ -111,9 +132,16 @@ export default function Addresses() {
     <ListPage
       words={w}
       icon="pin"
+      list="addresses"
       create={{ label: w.reserve, onClick: () => setOpen({ what: 'reserve' }) }}
       of={addresses}
       columns={columns}
+      filters={FILTERS}
+      isSortedByApi
+      all={() => berth.addresses.list(query)}
+      bulk={(rows) => [
+        { label: w.bulk.release, icon: 'trash', danger: true, onClick: () => setOpen({ what: 'release all', addresses: rows }) },
+      ]}
     >
       {open?.what === 'reserve' && <ReserveAddress onClose={close} />}
       {open?.what === 'labels' && (
@@ -147,6 +175,18 @@ export default function Addresses() {
       {open?.what === 'assign' && <AssignAddress address={open.address} vms={vms} nameOf={nameOf} onClose={close} />}
       {open?.what === 'unassign' && <UnassignAddress address={open.address} onClose={close} />}
       {open?.what === 'release' && <ReleaseAddress address={open.address} onClose={close} />}
+      {open?.what === 'release all' && (
+        <BulkDelete
+          rows={open.addresses.map((each) => ({ ...each, name: [each.address, each.name].filter(Boolean).join(' ') }))}
+          words={{ title: w.bulk.title, about: w.bulk.about, submit: w.bulk.release }}
+          confirm={w.bulk.count(open.addresses.length)}
+          obstacleOf={({ address, vmId }) => (vmId === null ? null : w.releaseAssigned(address))}
+          quote={({ id }, signal) => berth.addresses.quoteRelease(id, { signal })}
+          remove={({ id }) => berth.addresses.release(id)}
+          invalidates={PAID}
+          onClose={close}
+        />
+      )}
     </ListPage>
   )
 }

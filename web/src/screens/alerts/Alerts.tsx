@@ -8,7 +8,7 @@ import { alertsQuery } from '../../queries/alerts.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { LABELS, ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { AlertForm } from './AlertForm.tsx'
 
@@ -49,9 +49,12 @@ export default function Alerts() {
     <ListPage
       words={w}
       icon="warning"
+      list="alerts"
       create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
       of={alerts}
       columns={columns}
+      filters={LABELS}
+      all={() => berth.alerts.list({ labelSelector: search.labels })}
     >
       {open?.what === 'create' && <AlertForm onClose={close} />}
       {open?.what === 'edit' && <AlertForm alert={open.alert} onClose={close} />}

@@ -1,5 +1,5 @@
 import { Textarea } from '@mantine/core'
-import type { Image, VmListItem } from '@berth/sdk'
+import type { Image, Query, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,32 +7,47 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useCurrency } from '../../api/session.ts'
-import { commonMessages, imageMessages as w } from '../../words/words.ts'
+import { commonMessages, imageMessages as w, listMessages } from '../../words/words.ts'
 import { imagesQuery, isBootable } from '../../queries/images.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { ErrorAlert, Form } from '../../ui/Form.tsx'
 import { formatBytes, formatDate, formatDisk, formatMoney } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
-import { usePaging } from '../../ui/paging.ts'
+import { useListQuery } from '../../ui/list-query.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { StatusBadge } from '../../ui/Status.tsx'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { StatusBadge, statusName } from '../../ui/Status.tsx'
+import { BulkDelete } from '../../ui/BulkDelete.tsx'
+import { createdColumn, ListPage, nameFilters, rowActions } from '../../ui/ListPage.tsx'
+import { FilterSelect } from '../../ui/ListTools.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { Time } from '../../ui/Time.tsx'
 import { CreateImage } from './CreateImage.tsx'
 import { labelLines, readLabels } from './labels.ts'
 
-type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; image: Image } | null
+type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; image: Image } | { what: 'delete all'; images: Image[] } | null
+
+type ImageSort = NonNullable<Query<'listImages'>['sort']>
+
+const STATUSES = (['CREATING', 'AVAILABLE', 'FAILED', 'DELETING'] as const).map((status): [string, string] => [status, statusName(status)])
+
+const FILTERS = nameFilters(
+  <>
+    <FilterSelect name="kind" label={w.kind} all={w.allKinds} choices={Object.entries(w.kinds)} />
+    <FilterSelect name="status" label={listMessages.status} all={listMessages.allStatuses} choices={STATUSES} />
+  </>,
+  'kind',
+  'status',
+)
 
 export default function Images() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const navigate = useNavigate()
-  const { search } = usePaging()
+  const { search, matching, page } = useListQuery<ImageSort>()
+  const query = { ...matching, kind: search.kind as Image['kind'] | undefined, status: search.status as Image['status'] | undefined }
   const currency = useCurrency()
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
-  const images = useQuery(imagesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
+  const images = useQuery(imagesQuery({ ...query, ...page }))
   const protect = useWrite(({ id, isProtected }: Image) => berth.images.update(id, { isProtected: !isProtected }), {
     invalidates: ['images'],
     successMessage: ({ name }) => w.changed(name),
@@ -41,27 +56,22 @@ export default function Images() {
     {
       head: w.name,
       sort: 'name',
-      value: ({ name }) => name,
+      text: ({ name }) => name,
       truncate: (image) => [`${image.name}: ${sourceOf(image, vms)}`, ...labelLines(image.labels)].join('\n'),
       cell: (image) => <Named image={image} source={sourceOf(image, vms)} />,
     },
-    { head: w.kind, sort: 'kind', value: ({ kind }) => w.kinds[kind], cell: ({ kind }) => w.kinds[kind] },
-    { head: w.status, cell: (image) => <ImageStatus image={image} /> },
-    { head: w.size, cell: (image) => <Size image={image} />, right: true },
+    { head: w.kind, sort: 'kind', optional: 'shown', text: ({ kind }) => w.kinds[kind], cell: ({ kind }) => w.kinds[kind] },
+    { head: w.status, sort: 'status', text: ({ status }) => statusName(status), cell: (image) => <ImageStatus image={image} /> },
+    { head: w.size, sort: 'size', optional: 'shown', text: ({ size }) => size, cell: (image) => <Size image={image} />, right: true },
     {
       head: w.price,
-      sort: 'price',
-      value: ({ billing }) => billing && Number(billing.priceMonthly),
+      sort: 'priceMonthly',
+      optional: 'shown',
+      text: ({ billing }) => billing?.priceMonthly ?? '',
       cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown),
       right: true,
     },
-    {
-      head: w.created,
-      sort: 'createdAt',
-      value: ({ createdAt }) => createdAt,
-      cell: ({ createdAt }) => <Time at={createdAt} />,
-      right: true,
-    },
+    createdColumn('shown'),
     rowActions((image) => {
       const isDeleting = image.status === 'DELETING'
       return [
@@ -78,7 +88,18 @@ export default function Images() {
     }),
   ]
   return (
-    <ListPage words={w} icon="box" create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }} of={images} columns={columns}>
+    <ListPage
+      words={w}
+      icon="box"
+      list="images"
+      create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
+      of={images}
+      columns={columns}
+      filters={FILTERS}
+      isSortedByApi
+      all={() => berth.images.list(query)}
+      bulk={(rows) => [{ label: w.bulk.delete, icon: 'trash', danger: true, onClick: () => setOpen({ what: 'delete all', images: rows }) }]}
+    >
       {open?.what === 'create' && <CreateImage onClose={close} />}
       {open?.what === 'rename' && (
         <RenameDialog
@@ -91,6 +112,18 @@ export default function Images() {
       )}
       {open?.what === 'labels' && <EditLabels image={open.image} onClose={close} />}
       {open?.what === 'delete' && <DeleteImage image={open.image} onClose={close} />}
+      {open?.what === 'delete all' && (
+        <BulkDelete
+          rows={open.images}
+          words={{ title: w.bulk.title, about: w.bulk.about, submit: w.bulk.delete }}
+          confirm={w.bulk.count(open.images.length)}
+          obstacleOf={({ name, isProtected }) => (isProtected ? w.deleteProtected(name) : null)}
+          quote={({ id }, signal) => berth.images.quoteDelete(id, { signal })}
+          remove={({ id }) => berth.images.delete(id)}
+          invalidates={['images', 'limits', 'wallet']}
+          onClose={close}
+        />
+      )}
     </ListPage>
   )
 }

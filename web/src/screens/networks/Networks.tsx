@@ -1,31 +1,42 @@
-import type { Network } from '@berth/sdk'
+import type { Network, Query } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { networksQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { ButtonLink, TextLink } from '../../ui/links.tsx'
-import { usePaging } from '../../ui/paging.ts'
+import { useListQuery } from '../../ui/list-query.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { BulkDelete } from '../../ui/BulkDelete.tsx'
+import { createdColumn, ListPage, nameFilters, rowActions } from '../../ui/ListPage.tsx'
+import { RegionFilter } from '../../ui/ListTools.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { commonMessages, labelMessages, networkMessages as w } from '../../words/words.ts'
 import { CreateNetwork } from './CreateNetwork.tsx'
 import { DeleteNetwork } from './DeleteNetwork.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; network: Network } | null
+type Open =
+  | { what: 'create' }
+  | { what: 'rename' | 'labels' | 'delete'; network: Network }
+  | { what: 'delete all'; networks: Network[] }
+  | null
+
+type NetworkSort = NonNullable<Query<'listNetworks'>['sort']>
+
+const FILTERS = nameFilters(<RegionFilter />, 'region')
 
 export default function Networks() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
-  const { search } = usePaging()
-  const networks = useQuery(networksQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
+  const { search, matching, page } = useListQuery<NetworkSort>()
+  const query = { ...matching, regionId: search.region }
+  const networks = useQuery(networksQuery({ ...query, ...page }))
   const columns: Column<Network>[] = [
     {
       head: w.name,
       sort: 'name',
-      value: ({ name }) => name,
+      text: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: ({ id, name, labels }) => (
         <div>
@@ -36,20 +47,34 @@ export default function Networks() {
         </div>
       ),
     },
-    { head: w.cidr, sort: 'cidr', value: ({ cidr }) => cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
-    { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonMessages.none}</code> },
-    { head: w.region, sort: 'region', value: ({ region }) => region.name, cell: ({ region }) => `${region.flag} ${region.name}` },
+    { head: w.cidr, sort: 'cidr', text: ({ cidr }) => cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
+    {
+      head: w.gateway,
+      optional: 'shown',
+      text: ({ gateway }) => gateway ?? '',
+      cell: ({ gateway }) => <code>{gateway ?? commonMessages.none}</code>,
+    },
+    {
+      head: w.region,
+      sort: 'region',
+      optional: 'shown',
+      text: ({ region }) => region.name,
+      cell: ({ region }) => `${region.flag} ${region.name}`,
+    },
     {
       head: w.features,
+      optional: 'shown',
       cell: ({ enableSnat, enableDhcp }) => [enableSnat && 'SNAT', enableDhcp && 'DHCP'].filter(Boolean).join(', ') || commonMessages.none,
     },
     {
       head: w.vms,
-      sort: 'vms',
-      value: ({ attachmentCount }) => attachmentCount,
+      sort: 'attachmentCount',
+      optional: 'shown',
+      text: ({ attachmentCount }) => String(attachmentCount),
       cell: ({ attachmentCount }) => attachmentCount,
       right: true,
     },
+    createdColumn(),
     rowActions((network) => [
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
       { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', network }) },
@@ -60,6 +85,7 @@ export default function Networks() {
     <ListPage
       words={w}
       icon="network"
+      list="networks"
       create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
       more={
         <ButtonLink to="/networks/map" variant="default">
@@ -68,6 +94,12 @@ export default function Networks() {
       }
       of={networks}
       columns={columns}
+      filters={FILTERS}
+      isSortedByApi
+      all={() => berth.networks.list(query)}
+      bulk={(rows) => [
+        { label: w.bulk.delete, icon: 'trash', danger: true, onClick: () => setOpen({ what: 'delete all', networks: rows }) },
+      ]}
     >
       {open?.what === 'create' && <CreateNetwork onClose={close} />}
       {open?.what === 'labels' && (
@@ -89,6 +121,16 @@ export default function Networks() {
         />
       )}
       {open?.what === 'delete' && <DeleteNetwork network={open.network} onClose={close} />}
+      {open?.what === 'delete all' && (
+        <BulkDelete
+          rows={open.networks}
+          words={{ title: w.bulk.title, about: w.bulk.about, submit: w.bulk.delete }}
+          obstacleOf={({ name, attachmentCount }) => (attachmentCount > 0 ? w.deleteAttached(name, attachmentCount) : null)}
+          remove={({ id }) => berth.networks.delete(id)}
+          invalidates={['networks', 'limits']}
+          onClose={close}
+        />
+      )}
     </ListPage>
   )
 }

@@ -7,7 +7,7 @@ import { placementGroupsQuery } from '../../queries/vms.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { LABELS, ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
@@ -54,9 +54,12 @@ export default function PlacementGroups() {
     <ListPage
       words={w}
       icon="layout"
+      list="placement-groups"
       create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
       of={groups}
       columns={columns}
+      filters={LABELS}
+      all={() => berth.placementGroups.list({ labelSelector: search.labels })}
     >
       {open?.what === 'create' && <CreatePlacementGroup onClose={close} />}
       {open?.what === 'labels' && (

@@ -56,10 +56,11 @@ export default function Projects() {
     <ListPage
       words={w}
       icon="layout"
+      list="projects"
       create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
       of={projects}
       columns={columns}
-      hasLabels={false}
+      all={() => berth.projects.list()}
     >
       {open?.what === 'create' && <CreateProject onClose={close} />}
       {open?.what === 'rename' && (

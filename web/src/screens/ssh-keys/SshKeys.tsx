@@ -1,31 +1,33 @@
-import type { SshKey } from '@berth/sdk'
+import type { Query, SshKey } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { usePaging } from '../../ui/paging.ts'
+import { useListQuery } from '../../ui/list-query.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { BulkDelete } from '../../ui/BulkDelete.tsx'
+import { createdColumn, ListPage, nameFilters, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { Time } from '../../ui/Time.tsx'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { commonMessages, labelMessages, sshKeyMessages as w } from '../../words/words.ts'
 import { AddSshKey } from './AddSshKey.tsx'
 
-type Open = { what: 'add' } | { what: 'rename' | 'labels' | 'delete'; key: SshKey } | null
+type Open = { what: 'add' } | { what: 'rename' | 'labels' | 'delete'; key: SshKey } | { what: 'delete all'; keys: SshKey[] } | null
+
+type SshKeySort = NonNullable<Query<'listSshKeys'>['sort']>
 
 export default function SshKeys() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
-  const { search } = usePaging()
-  const keys = useQuery(sshKeysQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
+  const { matching, page } = useListQuery<SshKeySort>()
+  const keys = useQuery(sshKeysQuery({ ...matching, ...page }))
   const columns: Column<SshKey>[] = [
     {
       head: commonMessages.name,
       sort: 'name',
-      value: ({ name }) => name,
+      text: ({ name }) => name,
       truncate: ({ name }) => name,
       cell: (key) => (
         <div>
@@ -34,15 +36,16 @@ export default function SshKeys() {
         </div>
       ),
     },
-    { head: w.type, sort: 'type', value: ({ type }) => type, cell: (key) => <code>{key.type}</code> },
-    { head: w.fingerprint, truncate: ({ fingerprint }) => fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
-    { head: w.vms, sort: 'vms', value: ({ vmCount }) => vmCount, cell: (key) => w.vmCount(key.vmCount) },
+    { head: w.type, sort: 'type', optional: 'shown', text: ({ type }) => type, cell: (key) => <code>{key.type}</code> },
     {
-      head: commonMessages.created,
-      sort: 'createdAt',
-      value: ({ createdAt }) => createdAt,
-      cell: (key) => <Time at={key.createdAt} as="date" />,
+      head: w.fingerprint,
+      optional: 'shown',
+      text: ({ fingerprint }) => fingerprint,
+      truncate: ({ fingerprint }) => fingerprint,
+      cell: (key) => <code className="muted">{key.fingerprint}</code>,
     },
+    { head: w.vms, sort: 'vmCount', optional: 'shown', text: ({ vmCount }) => String(vmCount), cell: (key) => w.vmCount(key.vmCount) },
+    createdColumn('shown'),
     rowActions((key) => [
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
       { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', key }) },
@@ -50,7 +53,18 @@ export default function SshKeys() {
     ]),
   ]
   return (
-    <ListPage words={w} icon="key" create={{ label: w.add, onClick: () => setOpen({ what: 'add' }) }} of={keys} columns={columns}>
+    <ListPage
+      words={w}
+      icon="key"
+      list="ssh-keys"
+      create={{ label: w.add, onClick: () => setOpen({ what: 'add' }) }}
+      of={keys}
+      columns={columns}
+      filters={nameFilters()}
+      isSortedByApi
+      all={() => berth.sshKeys.list(matching)}
+      bulk={(rows) => [{ label: w.bulk.delete, icon: 'trash', danger: true, onClick: () => setOpen({ what: 'delete all', keys: rows }) }]}
+    >
       {open?.what === 'add' && <AddSshKey onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -71,6 +85,15 @@ export default function SshKeys() {
         />
       )}
       {open?.what === 'delete' && <DeleteKey sshKey={open.key} onClose={close} />}
+      {open?.what === 'delete all' && (
+        <BulkDelete
+          rows={open.keys}
+          words={{ title: w.bulk.title, about: w.bulk.about, submit: w.bulk.delete }}
+          remove={({ id }) => berth.sshKeys.delete(id)}
+          invalidates={['ssh-keys', 'limits']}
+          onClose={close}
+        />
+      )}
     </ListPage>
   )
 }

@@ -21,11 +21,12 @@ import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
 import { useSelection, type Selection } from '../../ui/selection.ts'
+import { SelectionBar } from '../../ui/SelectionBar.tsx'
 import { useSorting } from '../../ui/sorting.ts'
 import { Table } from '../../ui/Table.tsx'
 import { VirtualTable, VIRTUAL_PAGE } from '../../ui/VirtualTable.tsx'
 import { commonMessages, listMessages, vmsMessages as w } from '../../words/words.ts'
-import { SelectionBar } from './SelectionBar.tsx'
+import { BULK_ACTIONS } from './bulk.ts'
 import { vmColumns } from './vm-columns.tsx'
 import { VmFilters, vmQueryOf, VM_FILTERS } from './VmFilters.tsx'
 import { useRecentLoad } from './VmLoad.tsx'
@@ -36,6 +37,8 @@ const BulkActions = later(() => import('./BulkActions.tsx'))
 const BulkDialog = later(() => import('./BulkDialog.tsx'))
 
 type VmSort = NonNullable<Query<'listVms'>['sort']>
+
+const ICONS = { START: 'play', STOP: 'stop', RESTART: 'restart', SNAPSHOT: 'camera', DELETE: 'trash' } as const
 
 /** From here on a list can be shown as one that scrolls. */
 const MANY = 100
@@ -97,7 +100,15 @@ export default function VmList() {
             <VmFilters />
           </ListTools>
         )}
-        <SelectionBar selection={selection} onAction={(action) => setAsked({ action, vms: null })} />
+        <SelectionBar
+          selection={selection}
+          actions={BULK_ACTIONS.map((action) => ({
+            label: w.bulk.submit[action],
+            icon: ICONS[action],
+            danger: action === 'DELETE',
+            onClick: () => setAsked({ action, vms: null }),
+          }))}
+        />
         {isWhole && total > 0 ? (
           <VirtualTable {...parts} total={total} pageQuery={(page) => vmPageQuery(query, page)} onRows={setShown} />
         ) : (

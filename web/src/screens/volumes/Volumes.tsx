@@ -1,5 +1,5 @@
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core'
-import type { Volume, VmListItem } from '@berth/sdk'
+import type { Query, Volume, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
@@ -7,7 +7,7 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useCurrency } from '../../api/session.ts'
 import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
-import { commonMessages, labelMessages, volumeMessages as w } from '../../words/words.ts'
+import { commonMessages, labelMessages, listMessages, volumeMessages as w } from '../../words/words.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { ChooseVmDialog } from '../../ui/ChooseVm.tsx'
@@ -18,26 +18,46 @@ import { formatDisk, formatMoney } from '../../ui/format.ts'
 import { MonthlyPrice } from '../../ui/MonthlyPrice.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { usePaging } from '../../ui/paging.ts'
+import { useListQuery } from '../../ui/list-query.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { StatusBadge } from '../../ui/Status.tsx'
-import { ListPage, rowActions } from '../../ui/ListPage.tsx'
+import { StatusBadge, statusName } from '../../ui/Status.tsx'
+import { BulkDelete } from '../../ui/BulkDelete.tsx'
+import { createdColumn, ListPage, nameFilters, rowActions } from '../../ui/ListPage.tsx'
+import { FilterSelect, RegionFilter } from '../../ui/ListTools.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { VolumeSnapshots } from './VolumeSnapshots.tsx'
+
+const STATUSES = (['AVAILABLE', 'ATTACHING', 'ATTACHED', 'DETACHING'] as const).map((status): [string, string] => [
+  status,
+  statusName(status),
+])
 
 type Open =
   | { what: 'create' }
   | { what: 'use' | 'rename' | 'attach' | 'detach' | 'grow' | 'labels' | 'snapshots' | 'delete'; volume: Volume }
+  | { what: 'delete all'; volumes: Volume[] }
   | null
+
+type VolumeSort = NonNullable<Query<'listVolumes'>['sort']>
+
+const FILTERS = nameFilters(
+  <>
+    <FilterSelect name="status" label={listMessages.status} all={listMessages.allStatuses} choices={STATUSES} />
+    <RegionFilter />
+  </>,
+  'status',
+  'region',
+)
 
 const MAX_GIB = 16_384
 
 export default function Volumes() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
-  const { search } = usePaging()
+  const { search, matching, page } = useListQuery<VolumeSort>()
+  const query = { ...matching, regionId: search.region, status: search.status as Volume['status'] | undefined }
   const currency = useCurrency()
-  const volumes = useQuery(volumesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
+  const volumes = useQuery(volumesQuery({ ...query, ...page }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
   const latest = (volume: Volume): Volume => volumes.data?.items.find(({ id }) => id === volume.id) ?? volume
@@ -49,7 +69,7 @@ export default function Volumes() {
     {
       head: w.name,
       sort: 'name',
-      value: ({ name }) => name,
+      text: ({ name }) => name,
       truncate: ({ name, isProtected }) => (isProtected ? `${name}: ${w.isProtected}` : name),
       cell: ({ name, isProtected, labels }) => (
         <div>
@@ -59,11 +79,18 @@ export default function Volumes() {
         </div>
       ),
     },
-    { head: w.size, sort: 'size', value: ({ sizeGiB }) => sizeGiB, cell: ({ sizeGiB }) => formatDisk(sizeGiB), right: true },
+    {
+      head: w.size,
+      sort: 'sizeGiB',
+      text: ({ sizeGiB }) => String(sizeGiB),
+      cell: ({ sizeGiB }) => formatDisk(sizeGiB),
+      right: true,
+    },
     {
       head: w.region,
       sort: 'region',
-      value: ({ region }) => region.name,
+      optional: 'shown',
+      text: ({ region }) => region.name,
       cell: ({ region, storage }) => (
         <div>
           {region.name}
@@ -71,11 +98,16 @@ export default function Volumes() {
         </div>
       ),
     },
-    { head: w.status, sort: 'status', value: ({ status }) => status, cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      head: w.status,
+      sort: 'status',
+      optional: 'shown',
+      text: ({ status }) => statusName(status),
+      cell: ({ status }) => <StatusBadge status={status} />,
+    },
     {
       head: w.vm,
-      sort: 'vm',
-      value: ({ vmId }) => vmId && nameOf(vmId),
+      text: ({ vmId }) => (vmId === null ? '' : nameOf(vmId)),
       truncate: ({ vmId }) => (vmId === null ? w.detached : nameOf(vmId)),
       cell: ({ vmId }) =>
         vmId === null ? (
@@ -90,11 +122,13 @@ export default function Volumes() {
     },
     {
       head: w.price,
-      sort: 'price',
-      value: ({ billing }) => Number(billing.priceMonthly),
+      sort: 'priceMonthly',
+      optional: 'shown',
+      text: ({ billing }) => billing.priceMonthly,
       right: true,
       cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },
+    createdColumn(),
     rowActions((volume) => [
       { label: w.use, onClick: () => setOpen({ what: 'use', volume }) },
       volume.vmId === null
@@ -109,7 +143,20 @@ export default function Volumes() {
     ]),
   ]
   return (
-    <ListPage words={w} icon="disk" create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }} of={volumes} columns={columns}>
+    <ListPage
+      words={w}
+      icon="disk"
+      list="volumes"
+      create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
+      of={volumes}
+      columns={columns}
+      filters={FILTERS}
+      isSortedByApi
+      all={() => berth.volumes.list(query)}
+      bulk={(rows) => [
+        { label: w.bulk.delete, icon: 'trash', danger: true, onClick: () => setOpen({ what: 'delete all', volumes: rows }) },
+      ]}
+    >
       {open?.what === 'create' && <CreateVolume vms={vms} onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -135,6 +182,18 @@ export default function Volumes() {
       {open?.what === 'grow' && <GrowVolume volume={open.volume} onClose={close} />}
       {open?.what === 'snapshots' && <VolumeSnapshots volume={latest(open.volume)} onClose={close} />}
       {open?.what === 'delete' && <DeleteVolume volume={open.volume} onClose={close} />}
+      {open?.what === 'delete all' && (
+        <BulkDelete
+          rows={open.volumes}
+          words={{ title: w.bulk.title, about: w.bulk.about, submit: w.bulk.delete }}
+          confirm={w.bulk.count(open.volumes.length)}
+          obstacleOf={obstacleOf}
+          quote={({ id }, signal) => berth.volumes.quoteDelete(id, { signal })}
+          remove={({ id }) => berth.volumes.delete(id)}
+          invalidates={PAID}
+          onClose={close}
+        />
+      )}
     </ListPage>
   )
 }
@@ -319,13 +378,16 @@ function DetachVolume({ volume, onClose }: VolumeProps) {
   )
 }
 
+const obstacleOf = ({ vmId, isProtected, name }: Volume): string | null =>
+  vmId !== null ? w.deleteAttached(name) : isProtected ? w.deleteProtected(name) : null
+
 function DeleteVolume({ volume, onClose }: VolumeProps) {
   const write = useWrite(() => berth.volumes.delete(volume.id), {
     inForm: true,
     invalidates: PAID,
     successMessage: w.deleted(volume.name),
   })
-  const obstacle = volume.vmId !== null ? w.deleteAttached(volume.name) : volume.isProtected ? w.deleteProtected(volume.name) : null
+  const obstacle = obstacleOf(volume)
   return (
     <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose} disabled={obstacle !== null}>
       {obstacle ?? w.deleteAbout(volume.name)}

@@ -34,4 +34,10 @@ export const addressMessages: Translated<typeof en> = {
     `${address} wird zurückgegeben und kann an andere Kunden gehen. Ungenutzte volle Tage werden erstattet. Die Adresse zählt noch 10 Minuten zu Ihrem Limit.`,
   releaseAssigned: (address) => `${address} ist einer VM zugewiesen. Heben Sie zuerst die Zuweisung auf.`,
   released: (address) => `Adresse ${address} freigegeben`,
+  bulk: {
+    release: 'Adressen freigeben',
+    title: 'Adressen freigeben?',
+    about: 'Sie werden endgültig aufgegeben, und andere können sie erhalten.',
+    count: (count) => (count === 1 ? '1 Adresse' : `${count} Adressen`),
+  },
 }

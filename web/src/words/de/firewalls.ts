@@ -165,4 +165,9 @@ export const firewallMessages: Translated<typeof en> = {
   notApplied: 'Die neuesten Regeln sind auf dem Host der VM noch nicht angewendet.',
   testerNeedsVm: 'Verbinden Sie die Firewall zuerst mit einer VM.',
   otherFirewall: 'einer anderen Firewall der VM',
+  bulk: {
+    delete: 'Firewalls löschen',
+    title: 'Firewalls löschen?',
+    about: 'Die Firewalls werden mit allen ihren Regeln endgültig gelöscht.',
+  },
 }

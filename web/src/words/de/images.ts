@@ -10,6 +10,7 @@ export const imageMessages: Translated<typeof en> = {
     'Machen Sie ein Image aus einer fertig eingerichteten VM oder importieren Sie eines, und erstellen Sie daraus beliebig viele VMs.',
   name: 'Name',
   kind: 'Art',
+  allKinds: 'Alle Arten',
   kinds: { DISK: 'Datenträger', ISO: 'ISO' },
   status: 'Status',
   lockedUntil: (date) => `Durch Object Lock höchstens bis ${date} aufbewahrt; es zählt zu Ihrem Limit.`,
@@ -68,4 +69,10 @@ export const imageMessages: Translated<typeof en> = {
   makeOf: (name) => `Image von ${name} erstellen`,
   makeAbout: 'Aus einem Image dieser VM lassen sich weitere VMs erstellen.',
   all: 'Alle Images anzeigen',
+  bulk: {
+    delete: 'Images löschen',
+    title: 'Images löschen?',
+    about: 'Die Images werden endgültig gelöscht. Aus ihnen lässt sich keine VM mehr erstellen.',
+    count: (count) => (count === 1 ? '1 Image' : `${count} Images`),
+  },
 }

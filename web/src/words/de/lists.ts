@@ -9,6 +9,9 @@ export const listMessages: Translated<typeof en> = {
   clearFilters: 'Filter löschen',
   search: 'Nach Name oder Adresse suchen',
   searchHint: 'Name oder Adresse',
+  searchName: 'Nach Name suchen',
+  searchNameHint: 'Name',
+  status: 'Status',
   region: 'Region',
   plan: 'Tarif',
   allRegions: 'Alle Regionen',
@@ -30,4 +33,14 @@ export const listMessages: Translated<typeof en> = {
   scrolls: (list) => `${list}, zum Scrollen`,
   noMatch: 'Kein Eintrag entspricht diesen Filtern',
   noMatchAbout: 'Ändern oder löschen Sie die Filter.',
+  bulkDelete: {
+    summary: (possible, refused) =>
+      `${possible === 1 ? 'Einer wird' : `${possible} werden`} gelöscht${refused === 0 ? '.' : `; ${refused} ${refused === 1 ? 'kann' : 'können'} aus dem danebenstehenden Grund nicht gelöscht werden.`}`,
+    refund: (amount) => `${amount} werden erstattet.`,
+    free: 'Es wird nichts erstattet.',
+    table: 'Was mit jedem Eintrag geschieht',
+    result: 'Ergebnis',
+    deleted: 'Gelöscht.',
+    done: (deleted, refused) => `${deleted} gelöscht${refused === 0 ? '' : `; ${refused} abgelehnt`}`,
+  },
 }

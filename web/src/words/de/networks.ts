@@ -113,4 +113,9 @@ export const networkMessages: Translated<typeof en> = {
     size: 'Verwenden Sie eine Präfixlänge von /8 bis /30.',
     public: 'Dieser Bereich ist nicht privat. Verwenden Sie einen Bereich in 10.0.0.0/8, 172.16.0.0/12 oder 192.168.0.0/16.',
   },
+  bulk: {
+    delete: 'Netzwerke löschen',
+    title: 'Netzwerke löschen?',
+    about: 'Die Netzwerke werden mit ihren Routen und Peerings endgültig gelöscht.',
+  },
 }

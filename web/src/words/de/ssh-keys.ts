@@ -22,4 +22,10 @@ export const sshKeyMessages: Translated<typeof en> = {
   deleteAbout: (name) =>
     `„${name}“ steht für neue VMs nicht mehr zur Verfügung. Bestehende VMs behalten den Schlüssel: Entfernen Sie ihn in jeder VM, oder setzen Sie die VM neu auf.`,
   deleted: (name) => `SSH-Schlüssel ${name} gelöscht`,
+  bulk: {
+    delete: 'SSH-Schlüssel löschen',
+    title: 'SSH-Schlüssel löschen?',
+    about:
+      'Neue VMs können sie nicht mehr verwenden. VMs, die sie haben, behalten sie: Entfernen Sie sie in den VMs, oder setzen Sie diese neu auf.',
+  },
 }

@@ -85,4 +85,10 @@ export const volumeMessages: Translated<typeof en> = {
   deleteAttached: (name) => `${name} ist mit einer VM verbunden. Trennen Sie es zuerst.`,
   deleteProtected: (name) => `${name} ist vor Löschung geschützt. Heben Sie zuerst den Schutz auf.`,
   deleted: (name) => `Volume ${name} gelöscht`,
+  bulk: {
+    delete: 'Volumes löschen',
+    title: 'Volumes löschen?',
+    about: 'Alle Daten darauf und ihre Snapshots werden gelöscht und lassen sich nicht wiederherstellen.',
+    count: (count) => (count === 1 ? '1 Volume' : `${count} Volumes`),
+  },
 }

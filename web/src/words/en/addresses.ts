@@ -30,4 +30,10 @@ export const addressMessages = {
     `${address} is given back and may become another customer’s. Unused whole days are refunded. It counts toward your limit of addresses for 10 more minutes.`,
   releaseAssigned: (address: string) => `${address} is assigned to a VM. Unassign it first.`,
   released: (address: string) => `Address ${address} released`,
+  bulk: {
+    release: 'Release addresses',
+    title: 'Release addresses?',
+    about: 'They are given up for good, and somebody else may get them.',
+    count: (count: number) => (count === 1 ? '1 address' : `${count} addresses`),
+  },
 } as const

@@ -159,4 +159,9 @@ export const firewallMessages = {
   notApplied: 'The latest rules are not applied on the VM’s host yet.',
   testerNeedsVm: 'Attach the firewall to a VM first.',
   otherFirewall: 'another firewall of the VM',
+  bulk: {
+    delete: 'Delete firewalls',
+    title: 'Delete firewalls?',
+    about: 'The firewalls and all of their rules are permanently deleted.',
+  },
 } as const

@@ -6,6 +6,7 @@ export const imageMessages = {
   emptyAbout: 'Make an image of a VM that is set up as you like it, or import one, and make as many VMs from it as you need.',
   name: 'Name',
   kind: 'Kind',
+  allKinds: 'All kinds',
   kinds: { DISK: 'Disk', ISO: 'ISO' },
   status: 'Status',
   lockedUntil: (date: string) => `Kept by object lock until ${date} at the latest; it counts in your limit.`,
@@ -63,4 +64,10 @@ export const imageMessages = {
   makeOf: (name: string) => `Make image of ${name}`,
   makeAbout: 'Other VMs can be made from an image of this VM.',
   all: 'Show all images',
+  bulk: {
+    delete: 'Delete images',
+    title: 'Delete images?',
+    about: 'The images are permanently deleted. No VM can be made from them any more.',
+    count: (count: number) => (count === 1 ? '1 image' : `${count} images`),
+  },
 } as const

@@ -6,6 +6,9 @@ export const listMessages = {
   clearFilters: 'Clear filters',
   search: 'Search by name or address',
   searchHint: 'Name or address',
+  searchName: 'Search by name',
+  searchNameHint: 'Name',
+  status: 'Status',
   region: 'Region',
   plan: 'Plan',
   allRegions: 'All regions',
@@ -27,4 +30,14 @@ export const listMessages = {
   scrolls: (list: string) => `${list}, scrolls`,
   noMatch: 'Nothing matches these filters',
   noMatchAbout: 'Change or clear the filters.',
+  bulkDelete: {
+    summary: (possible: number, refused: number) =>
+      `${possible === 1 ? 'One is' : `${possible} are`} deleted${refused === 0 ? '.' : `; ${refused} cannot be, for the reason beside ${refused === 1 ? 'it' : 'them'}.`}`,
+    refund: (amount: string) => `${amount} are refunded.`,
+    free: 'Nothing is refunded.',
+    table: 'What happens to each',
+    result: 'Result',
+    deleted: 'Deleted.',
+    done: (deleted: number, refused: number) => `${deleted} deleted${refused === 0 ? '' : `; ${refused} refused`}`,
+  },
 } as const

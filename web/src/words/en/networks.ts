@@ -103,4 +103,9 @@ export const networkMessages = {
     size: 'Use a prefix length from /8 to /30.',
     public: 'This range is not private. Use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16.',
   },
+  bulk: {
+    delete: 'Delete networks',
+    title: 'Delete networks?',
+    about: 'The networks are permanently deleted, with their routes and peerings.',
+  },
 } as const

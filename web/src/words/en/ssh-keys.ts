@@ -19,4 +19,9 @@ export const sshKeyMessages = {
   deleteAbout: (name: string) =>
     `“${name}” is no longer available for new VMs. Existing VMs keep the key: remove the key inside each VM, or rebuild the VM.`,
   deleted: (name: string) => `SSH key ${name} deleted`,
+  bulk: {
+    delete: 'Delete SSH keys',
+    title: 'Delete SSH keys?',
+    about: 'New VMs cannot use them any more. VMs that have them keep them: remove them inside the VMs, or rebuild these.',
+  },
 } as const

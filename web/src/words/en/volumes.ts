@@ -80,4 +80,10 @@ export const volumeMessages = {
   deleteAttached: (name: string) => `${name} is attached to a VM. Detach it first.`,
   deleteProtected: (name: string) => `${name} is protected against deletion. Remove the protection first.`,
   deleted: (name: string) => `Volume ${name} deleted`,
+  bulk: {
+    delete: 'Delete volumes',
+    title: 'Delete volumes?',
+    about: 'All data on them and their snapshots are deleted and cannot be restored.',
+    count: (count: number) => (count === 1 ? '1 volume' : `${count} volumes`),
+  },
 } as const

@@ -1,44 +1,50 @@
 // The customer's list of VMs: filtered, sorted, page by page.
-import { isTimestamp, pageOf, wrongCursor, type Paged, type PageRequest } from '../../../http/api/schema.ts'
+import type { Paged, PageRequest, SortField } from '../../../http/api/schema.ts'
+import { moneyKey, sortedPageOf, textKey, timeKey, type Keys } from '../../../http/api/sorted-list.ts'
 import { inline, type Queries, type Sql, sql } from '../../../kernel/database/db.ts'
-import { newestFirst, type PageRange } from '../../../kernel/database/page-range.ts'
+import {
+  containing,
+  sortedByAge,
+  sortedByNumber,
+  sortedByText,
+  sortedByTime,
+  type PageRange,
+  type SortedRange,
+} from '../../../kernel/database/page-range.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { parseIp } from '../../../kernel/ip-range.ts'
-import { parseCents } from '../../../kernel/money.ts'
 import { findPlan, findRegion } from '../../catalog/service.ts'
 import { findFirewall } from '../../firewalls/service.ts'
 import { selectedBy } from '../../labels/service.ts'
 import { findNetwork } from '../../networks/service.ts'
-import type { SortField, VmListItem, VmQuery, VmSort } from '../schema.ts'
+import type { VmListItem, VmQuery } from '../schema.ts'
 import { listColumns } from './read.ts'
 import { hasPublicAddress, type VmListRow } from './sql.ts'
 import { toVmListItem } from './view.ts'
 
-export async function listVms(
-  db: Queries,
-  accountId: string,
-  { sort = '-createdAt', ...query }: VmQuery,
-  page: PageRequest,
-): Promise<Paged<VmListItem>> {
+export async function listVms(db: Queries, accountId: string, { sort, ...query }: VmQuery, page: PageRequest): Promise<Paged<VmListItem>> {
   const filter = await resolveFilter(db, accountId, query)
-  const isById = sort === '-createdAt'
-  if (page.after && !(isById ? page.after.length === 1 : isKey(sort, page.after))) throw wrongCursor()
-  if (!filter && isById) return listAll(db, accountId, page)
-  const where = matching(accountId, filter ?? {})
-  const found = await pageOf(
+  const where = filter ? matching(accountId, filter) : sql`v.account_id = ${accountId}`
+  const isAll = !filter && (sort === undefined || sort === '-createdAt')
+  return sortedPageOf(
     page,
+    sort,
+    SORT_KEYS,
     () => countMatching(db, where),
-    async (range) => (await listMatching(db, where, sort, range)).map(toVmListItem),
+    async (range) => (await (isAll ? selectPage(db, accountId, range) : listMatching(db, where, range))).map(toVmListItem),
   )
-  return { ...found, ...(!isById && { keyOf: keyBy(sort) }) }
 }
 
-const listAll = (db: Queries, accountId: string, page: PageRequest): Promise<Paged<VmListItem>> =>
-  pageOf(
-    page,
-    () => countMatching(db, sql`v.account_id = ${accountId}`),
-    async (range) => (await selectPage(db, accountId, range)).map(toVmListItem),
-  )
+type VmField = SortField<VmQuery>
+
+const SORT_KEYS: Keys<VmListItem, VmField> = {
+  name: textKey(({ name }) => name),
+  nextRenewalAt: timeKey(({ billing }) => billing.nextRenewalAt),
+  status: textKey(({ status }) => status),
+  priceMonthly: moneyKey(({ billing }) => billing.priceMonthly),
+  region: textKey(({ region }) => region.name),
+  plan: textKey(({ plan }) => plan.name),
+}
 
 /**
  * Selects the page's ids first, so that at a far offset the join covers one page only. The first page inlines its limit: with a parameter
@@ -92,8 +98,7 @@ function matching(
   accountId: string,
   { status, regionId, planId, networkId, firewallId, shelved, name, address, labelSelector }: Filter,
 ): Sql {
-  const like = name === undefined ? null : `%${name.replace(/[\\%_]/g, '\\$&')}%`
-  let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
+  let where = sql`v.account_id = ${accountId} and ${containing(sql`v.name`, name)}
     and (${shelved ?? null}::boolean is null or (v.shelved_at is not null) = ${shelved ?? null})
     and (${address ?? null}::inet is null or ${hasPublicAddress(sql`v`, address ?? null)}
       or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))
@@ -109,80 +114,27 @@ const countMatching = async (db: Queries, where: Sql): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from vms v where ${where}`)).count
 
 /** The page's ids are selected first, so that at a far offset the join covers one page only. */
-const listMatching = (db: Queries, where: Sql, sort: VmSort, range: PageRange) =>
+const listMatching = (db: Queries, where: Sql, range: SortedRange<VmField>) =>
   db.many<VmListRow>(sql`
-    select ${listColumns} from unnest(array(select v.id from vms v where ${where} ${sorted(sort, range)})) with ordinality page (id, position)
+    select ${listColumns} from unnest(array(select v.id from vms v where ${where} ${sorted(range)})) with ordinality page (id, position)
     join vm_details d using (id) order by page.position`)
 
-type Field = SortField<VmSort>
-const fieldOf = (sort: VmSort): Field => (sort.startsWith('-') ? sort.slice(1) : sort) as Field
-
-/**
- * The second part of a key is the value that the list is sorted by, the third the id. Price, region and plan are of the view and of no index: all
- * that match are sorted. By creation: ids grow.
- */
-function sorted(sort: VmSort, range: PageRange): Sql {
-  if (sort === '-createdAt') return newestFirst(sql`v.id`, range)
-  const [, text = '', id = null] = range.after ?? []
-  const by = { range, id, isDown: sort.startsWith('-') }
-  switch (fieldOf(sort)) {
+/** Price, region and plan are of the view and of no index: all that match are sorted. */
+function sorted(range: SortedRange<VmField>): Sql {
+  switch (range.field) {
     case 'createdAt':
-      return sql`${id === null ? sql`` : sql`and v.id > ${id}`} order by v.id ${partOf(range)}`
+      return sortedByAge(sql`v.id`, range)
     case 'name':
-      return sortedBy(sql`lower(v.name)`, sql`lower(${text}::text)`, by)
+      return sortedByText(sql`v.name`, sql`v.id`, range)
     case 'nextRenewalAt':
-      return sortedBy(sql`v.next_renewal_at`, sql`${id === null ? null : new Date(text)}::timestamptz`, by)
+      return sortedByTime(sql`v.next_renewal_at`, sql`v.id`, range)
     case 'status':
-      return sortedBy(sql`v.status`, sql`${text}::text`, by)
+      return sortedByText(sql`v.status`, sql`v.id`, range)
     case 'priceMonthly':
-      return sortedBy(
-        sql`(select s.renewal_price_cents from vm_details s where s.id = v.id)`,
-        sql`${id === null ? null : parseCents(text)}::int8`,
-        by,
-      )
+      return sortedByNumber(sql`(select s.renewal_price_cents from vm_details s where s.id = v.id)`, sql`v.id`, range)
     case 'region':
-      return sortedBy(sql`(select lower(s.region_name) from vm_details s where s.id = v.id)`, sql`lower(${text}::text)`, by)
+      return sortedByText(sql`(select s.region_name from vm_details s where s.id = v.id)`, sql`v.id`, range)
     case 'plan':
-      return sortedBy(sql`(select lower(s.plan_name) from vm_details s where s.id = v.id)`, sql`lower(${text}::text)`, by)
+      return sortedByText(sql`(select s.plan_name from vm_details s where s.id = v.id)`, sql`v.id`, range)
   }
 }
-
-const partOf = ({ limit, offset }: PageRange): Sql => sql`limit ${limit} offset ${offset}`
-
-interface SortedBy {
-  range: PageRange
-  /** Of the last VM of the page before. */
-  id: string | null
-  isDown: boolean
-}
-
-/** `last`: the value of the last VM of the page before. */
-function sortedBy(value: Sql, last: Sql, { range, id, isDown }: SortedBy): Sql {
-  if (isDown)
-    return sql`${id === null ? sql`` : sql`and (${value}, v.id) < (${last}, ${id})`} order by ${value} desc, v.id desc ${partOf(range)}`
-  return sql`${id === null ? sql`` : sql`and (${value}, v.id) > (${last}, ${id})`} order by ${value}, v.id ${partOf(range)}`
-}
-
-/** What a cursor has of a VM. */
-const TEXTS: Record<Field, (vm: VmListItem) => string> = {
-  createdAt: ({ createdAt }) => createdAt,
-  name: ({ name }) => name,
-  nextRenewalAt: ({ billing }) => billing.nextRenewalAt,
-  status: ({ status }) => status,
-  priceMonthly: ({ billing }) => billing.priceMonthly,
-  region: ({ region }) => region.name,
-  plan: ({ plan }) => plan.name,
-}
-
-const IS_TEXT: Partial<Record<Field, (text: string) => boolean>> = {
-  createdAt: isTimestamp,
-  nextRenewalAt: isTimestamp,
-  priceMonthly: (text) => /^\d{1,13}\.\d\d$/.test(text),
-}
-
-const keyBy =
-  (sort: VmSort) =>
-  (vm: VmListItem): string[] => [sort, TEXTS[fieldOf(sort)](vm), vm.id]
-
-const isKey = (sort: VmSort, [of, text = '', id]: string[]): boolean =>
-  of === sort && id !== undefined && (IS_TEXT[fieldOf(sort)]?.(text) ?? true)
