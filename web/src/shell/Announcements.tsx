@@ -1,20 +1,19 @@
 // What the provider announces now, above every screen, until it is dismissed in this browser.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { announcementsQuery } from '../queries/account.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { announcementMessages as w } from '../words/words.ts'
 import css from './announcements.module.css'
-import { dismiss, dismissedIds } from './dismissed.ts'
+import { dismiss, useDismissed } from './dismissed.ts'
 
 export default function Announcements() {
-  const [dismissed, setDismissed] = useState(dismissedIds)
+  const dismissed = useDismissed()
   const shown = (useQuery(announcementsQuery).data ?? []).filter(({ id }) => !dismissed.includes(id))
   if (shown.length === 0) return null
   return (
     <section className={css['list']} aria-label={w.region}>
       {shown.map(({ id, level, text }) => (
-        <Announcement key={id} level={level} text={text} onDismiss={() => setDismissed(dismiss(id))} />
+        <Announcement key={id} level={level} text={text} onDismiss={() => dismiss(id)} />
       ))}
     </section>
   )

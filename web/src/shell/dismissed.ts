@@ -1,18 +1,25 @@
-// Which announcements were dismissed in this browser: the newest hundred.
+// Which announcements were dismissed in this browser.
+import { useSyncExternalStore } from 'react'
+import { idsIn, readIds, storedText, storeIds } from './stored-ids.ts'
+
 const KEY = 'berth:dismissed'
-const MOST = 100
+const listeners = new Set<() => void>()
 
-export function dismissedIds(): string[] {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]')
-    return Array.isArray(stored) ? stored.filter((each) => typeof each === 'string') : []
-  } catch {
-    return []
-  }
+function store(ids: string[]): void {
+  storeIds(KEY, ids)
+  for (const listener of listeners) listener()
 }
 
-export function dismiss(id: string): string[] {
-  const ids = [...dismissedIds().filter((each) => each !== id), id].slice(-MOST)
-  localStorage.setItem(KEY, JSON.stringify(ids))
-  return ids
+const without = (id: string): string[] => readIds(KEY).filter((each) => each !== id)
+
+export const dismiss = (id: string): void => store([...without(id), id])
+
+/** It is shown again. */
+export const restore = (id: string): void => store(without(id))
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
+
+export const useDismissed = (): string[] => idsIn(useSyncExternalStore(subscribe, () => storedText(KEY)))

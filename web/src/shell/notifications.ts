@@ -29,13 +29,12 @@ export function useNotifications(session: Session) {
   const key = keyOf(session)
   const [seen, setSeen] = useState(() => (/^\d+$/.exec(localStorage.getItem(key) ?? '') ?? ['0'])[0])
   const query = useQuery({ queryKey: ['notifications'], queryFn: ({ signal }) => readNotable(signal), staleTime: 60_000 })
-  const events = query.data ?? []
   const markRead = (): void => {
-    const newest = events[0]?.cursor
+    const newest = query.data?.[0]?.cursor
     if (newest === undefined || !isAfter(newest, seen)) return
     localStorage.setItem(key, newest)
     setSeen(newest)
   }
   const isUnread = ({ cursor }: Event): boolean => isAfter(cursor, seen)
-  return { query, unread: events.filter(isUnread).length, isUnread, markRead }
+  return { query, isUnread, markRead }
 }

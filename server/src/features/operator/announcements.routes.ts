@@ -24,6 +24,7 @@ export const announcementRoutes: Routes = (api, { db, clock }) => {
       operationId: 'operatorCreateAnnouncement',
       summary: 'Announce something to all customers, or to those of a region',
       ...common,
+      requiresReauth: true,
       body: CreateAnnouncement,
       status: 201,
       data: OperatorAnnouncement,

@@ -25,6 +25,7 @@ export const maintenanceRoutes: Routes = (api, deps) => {
       operationId: 'operatorAnnounceMaintenance',
       summary: 'Announce a maintenance to all accounts with VMs on a host; changes nothing about the host',
       ...common,
+      requiresReauth: true,
       body: shapes.AnnounceMaintenance,
       status: 201,
       data: shapes.AnnouncedMaintenance,

@@ -29,6 +29,7 @@ export const shellMessages: Translated<typeof en> = {
   notifications: {
     open: (unread) => (unread === 0 ? 'Benachrichtigungen' : `Benachrichtigungen, ${unread} ungelesen`),
     title: 'Benachrichtigungen',
+    current: 'Angekündigt von Ihrem Anbieter',
     none: 'Nichts erfordert Ihre Aufmerksamkeit.',
     unread: 'Ungelesen',
     all: 'Alle Ereignisse',

@@ -26,6 +26,7 @@ export const shellMessages = {
   notifications: {
     open: (unread: number) => (unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`),
     title: 'Notifications',
+    current: 'Announced by your provider',
     none: 'Nothing needs your attention.',
     unread: 'Unread',
     all: 'All events',
