@@ -12,6 +12,7 @@ import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findNetworkController } from './features/catalog/service.ts'
+import { serveBundles } from './features/hosts/bundles.ts'
 import { findHostIdIn, findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { imageFinder, isoFinder } from './features/images/copies.ts'
 import { withFetching } from './features/images/template-images.ts'
@@ -24,6 +25,7 @@ import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
 import { readAuthorityFiles, type AuthorityStore } from './host-setup/authority-files.ts'
 import { issueChassis, renewClientCertificate } from './host-setup/certificate-authority.ts'
+import { openHostSetup } from './host-setup/enrollment.ts'
 import { pkiFolder, takePkiFolder } from './host-setup/pki-folder.ts'
 import { directAccess } from './hypervisor/local-access.ts'
 import type { Api } from './http/api/api.ts'
@@ -182,6 +184,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     images,
     templates,
     issueChassis: (name) => issueChassis({ db, vault }, name),
+    hostSetup: openHostSetup({ db, vault }, access),
     hooks,
   }
   return {
@@ -262,6 +265,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
+  serveBundles(app, deps, limits)
   serveDocs(app, { prefix: PUBLIC_PREFIX, operations, webhooks: messages, rateLimit: limits })
   const flushing = setInterval(() => {
     void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'flushing token last-used times failed'))

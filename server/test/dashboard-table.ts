@@ -1,6 +1,8 @@
 // A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
 import { recordByOperator } from '../src/features/audit-log/service.ts'
+import { createRegion } from '../src/features/catalog/service.ts'
+import { createEnrollment, prepareEnrollment } from '../src/features/hosts/service.ts'
 import { announceMaintenance } from '../src/features/maintenances/service.ts'
 import { ensurePart, MINUTES } from '../src/features/metrics/partitions.ts'
 import { bytesOf } from '../src/features/metrics/points.ts'
@@ -98,6 +100,8 @@ const linkedTo: Arrange = async (fixture) => {
 
 let ranges = 0
 const ANNOUNCEMENT = { level: 'INFO', text: 'A new region opens' }
+/** An address that nobody has. */
+const TEMPLATE = { name: 'Alpine', url: 'https://192.0.9.1/disk.qcow2', checksum: 'ab'.repeat(32), firmware: 'uefi', tpm: true }
 const MONEY = { amount: '5.00', reason: 'Because' }
 const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
 const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, networkSpeed: 100, price: '1.50', regions: ['fra1'] }
@@ -106,6 +110,18 @@ const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, network
 const ofHost =
   (given?: Record<string, unknown>): Arrange =>
   async ({ app }) => ({ params: { id: (await givenHost(app, newId())).id }, ...(given && { body: given }) })
+/** In a region whose network controller other machines reach. */
+async function newHost({ db, clock }: TestApp) {
+  const region = newId()
+  await db.tx((tx) => createRegion(tx, clock.now(), { ...REGION, slug: region, available: true }))
+  await db.run(sql`update regions set network_controller = 'ssl:127.0.0.1' where slug = ${region}`)
+  return { name: newId(), address: `${region}.example.com`, region }
+}
+async function enrolled(app: TestApp): Promise<string> {
+  const order = await newHost(app)
+  const prepared = await prepareEnrollment(app.deps, order)
+  return (await app.db.tx((tx) => createEnrollment(tx, app.clock.now(), order, prepared))).row.id
+}
 const makeMovable = async (app: TestApp): Promise<void> => {
   await app.db.run(sql`update address_pools set host_id = null`)
   await givenHost(app, newId())
@@ -213,6 +229,13 @@ export const DASHBOARD: Record<string, Arrange> = {
 
   operatorListHosts: nothing,
   operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),
+  operatorListHostEnrollments: async ({ app }) => {
+    await enrolled(app)
+    return {}
+  },
+  operatorEnrollHost: async ({ app }) => ({ body: { ...(await newHost(app)), uplink: 'eth1' } }),
+  operatorRevokeHostEnrollment: async ({ app }) => ({ params: { id: await enrolled(app) } }),
+  operatorAddSimulatedHost: async () => ({ body: { name: newId(), region: 'fra1', vcpu: 8, ramMiB: 16_384, diskGiB: 100 } }),
   operatorGetHost: ofHost(),
   operatorGetHostLoad: async ({ app }) => {
     const at = new Date(Math.floor(app.clock.now().getTime() / 60_000) * 60_000 - 300_000)
@@ -247,6 +270,12 @@ export const DASHBOARD: Record<string, Arrange> = {
     return { body: { region: 'fra1', cidr: `${range}.0/24`, gateway: `${range}.1` } }
   },
   operatorListTemplates: nothing,
+  operatorListTemplateImports: async ({ app, browser }) => {
+    const { body } = await browser.post('/operator/template-imports', { ...TEMPLATE, slug: newId() })
+    await app.db.tx((tx) => app.deps.workflows.cancel(tx, body.data.id as string, 'Not needed'))
+    return {}
+  },
+  operatorImportTemplate: async () => ({ body: { ...TEMPLATE, slug: newId() } }),
   operatorListPlans: nothing,
   operatorCreatePlan: async () => ({ body: { ...PLAN, slug: newId() } }),
   operatorChangePlan: async ({ browser }) => {

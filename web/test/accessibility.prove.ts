@@ -5,6 +5,7 @@ import { violations } from './axe.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
+import { seedOperator } from './seed-operator.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, OUTSIDE, pagesOf } from './screens.ts'
 
 describe('axe reports no violations', async () => {
@@ -32,6 +33,7 @@ describe('axe reports no violations', async () => {
     await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
     const { berth } = await product.client(OWNER.email)
     pages = pagesOf(await seedAccount(berth))
+    pages.push(`/operator/hosts/${await seedOperator(product.databaseUrl)}`)
     expect(await check([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS])).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await check([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS, '/no-such-page'])).toEqual([])

@@ -8,6 +8,7 @@ import { becomeFundedOwner, button, expectShown, fill, go, heading } from './pag
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount, type SeededAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
+import { seedOperator } from './seed-operator.ts'
 import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, PATIENCE_MS, routerPaths } from './screens.ts'
 
 const VMS = 1_000
@@ -87,6 +88,7 @@ describe('every screen', async () => {
   const seeded = await seedAccount(berth, LONG)
   await product.run('account', 'limit', '--account', OWNER.email, '--name', 'vms', '--value', String(2 * VMS))
   await copyVm(product.databaseUrl, seeded.vmId)
+  await seedOperator(product.databaseUrl, LONG)
   const inside = [
     ...CUSTOMER_LISTS,
     ...pagesOf(seeded),

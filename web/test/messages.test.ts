@@ -98,6 +98,6 @@ test('every action of a VM is shown in words', () => {
     ),
   )
   expect(labels).toContain('VOLUME_GROW')
-  const ofNoVm = new Set(['BACKUP_PROVE', 'FENCE'])
+  const ofNoVm = new Set(['BACKUP_PROVE', 'FENCE', 'TEMPLATE_IMPORT'])
   expect(labels.filter((label) => !ofNoVm.has(label) && !(label in vmsMessages.actionNames))).toEqual([])
 })

@@ -1,10 +1,16 @@
 // The operator's path through the dashboard: hosts, plans, accounts, tickets.
-import { describe, expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { receiver } from '../../server/test/receiver.ts'
+import { scratchFolder } from '../../server/test/scratch-folder.ts'
+import { violations } from './axe.ts'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
-import { injectFault, recordFailedRecovery, recordViolations } from './faults.ts'
+import { giveController, injectFault, recordFailedRecovery, recordViolations } from './faults.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 
@@ -16,6 +22,11 @@ describe('an operator in the dashboard', async () => {
   const menu = (name: string) => button(page, `Actions for ${name}`)
   const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
   const tile = page.getByRole('list', { name: 'Hosts' }).getByRole('listitem')
+  /** Its projects, which are newer, are listed by its address too. */
+  const openCustomer = async () => {
+    await go(page, 'Accounts')
+    await link(page, CUSTOMER.email).last().click()
+  }
   await becomeOwner(page, product)
 
   test('enables and disables maintenance mode of a host', async () => {
@@ -136,8 +147,7 @@ describe('an operator in the dashboard', async () => {
     await link(page, 'Suspend').first().click()
     await expectShown(page.getByRole('table', { name: 'Steps' }))
     await link(page, 'All actions').first().click()
-    await go(page, 'Accounts')
-    await link(page, CUSTOMER.email).click()
+    await openCustomer()
     await menu(CUSTOMER.email).click()
     await pick('Unsuspend account')
     await expectShown(page.getByText('Active', { exact: true }))
@@ -158,12 +168,12 @@ describe('an operator in the dashboard', async () => {
   })
 
   test('refunds a charge', async () => {
-    await go(page, 'Accounts')
-    await link(page, CUSTOMER.email).click()
+    await openCustomer()
     await page.getByRole('tab', { name: 'Money' }).click()
     await page
       .getByRole('row', { name: /New VM/ })
       .getByRole('button')
+      .first()
       .click()
     await button(dialog(page), 'Refund').click()
     await expectShown(page.getByText(/^Refunded, the balance is/))
@@ -186,8 +196,7 @@ describe('an operator in the dashboard', async () => {
     await expectShown(banner.getByText('Changes allowed'))
     await button(banner, 'Back to my account').click()
     await banner.waitFor({ state: 'detached' })
-    await go(page, 'Accounts')
-    await link(page, CUSTOMER.email).click()
+    await openCustomer()
     await page.getByRole('tab', { name: 'Audit log' }).click()
     await expectShown(page.getByRole('table', { name: 'Visits of operators' }).getByText('They asked for it'))
   })
@@ -199,9 +208,20 @@ describe('an operator in the dashboard', async () => {
     await button(dialog(page), 'Write announcement').click()
     await expectShown(page.getByRole('cell', { name: 'A new region opens' }))
     await customer.page.reload()
-    await expectShown(customer.page.getByText('A new region opens'))
-    await button(customer.page, 'Dismiss announcement').click()
-    await customer.page.getByText('A new region opens').waitFor({ state: 'detached' })
+    const banner = customer.page.getByRole('region', { name: 'Announcements of your provider' })
+    await expectShown(banner.getByText('A new region opens'))
+    await button(banner, 'Dismiss announcement').click()
+    await banner.waitFor({ state: 'detached' })
+    await button(customer.page, /^Notifications, \d+ unread$/).click()
+    const announced = customer.page.getByRole('list', { name: 'Announced by your provider' })
+    await expectShown(announced.getByText('Unread'))
+    await link(announced, /A new region opens/).click()
+    await expectShown(banner.getByText('A new region opens'))
+    await button(customer.page, /^Notifications/).click()
+    await expectShown(announced)
+    expect(await announced.getByText('Unread').count()).toBe(0)
+    await customer.page.keyboard.press('Escape')
+    await button(banner, 'Dismiss announcement').click()
   })
 
   test('sees what was earned', async () => {
@@ -216,6 +236,8 @@ describe('an operator in the dashboard', async () => {
     await link(tile, 'local').click()
     await expectShown(heading(page, 'local'))
     await expectShown(page.getByRole('table', { name: 'VMs on this host' }).getByRole('link', { name: 'web', exact: true }))
+    await expectShown(page.getByRole('table', { name: 'OVN chassis' }).getByText('geneve 127.0.0.1'))
+    await expectShown(page.getByText('It has none: nobody connects to it over the network.'))
   })
 
   test('sees which VM of a lost host waits, why and until when', async () => {
@@ -223,6 +245,75 @@ describe('an operator in the dashboard', async () => {
     await go(page, 'Hosts')
     await expectShown(page.getByRole('table', { name: 'VMs of lost hosts that did not start' }))
     for (const name of ['rack-that-burnt', 'Cancelled', '3']) await expectShown(page.getByRole('cell', { name, exact: true }))
+  })
+
+  test('adds a machine as a host, which is checked from when it has its certificates', async () => {
+    await giveController(product, 'ams1')
+    const folder = await scratchFolder()
+    afterAll(() => folder.remove())
+    await go(page, 'Hosts')
+    await button(page, 'Add host').click()
+    await button(dialog(page), 'Create join token').click()
+    await expectShown(dialog(page).getByText('Check the marked fields.'))
+    await fill(dialog(page), { 'Name of the host': 'rack1', Address: '127.0.0.1' })
+    await dialog(page).getByLabel('Region').selectOption('ams1')
+    await button(dialog(page), 'Create join token').click()
+    const token = await dialog(page).getByLabel('Join token', { exact: true }).innerText()
+    await expectShown(dialog(page).getByText(`berthd host fetch-bundle ${product.origin} --token-file - --out bundle`))
+    await expectShown(dialog(page).getByText(/^Waiting until rack1 fetches its certificates/))
+    expect(await violations(page)).toEqual([])
+    const [tokenFile, out] = [join(folder.path, 'token'), join(folder.path, 'bundle')]
+    await writeFile(tokenFile, token)
+    expect(await product.run('host', 'fetch-bundle', product.origin, '--token-file', tokenFile, '--out', out)).toEqual({ out })
+    await expect(product.run('host', 'fetch-bundle', product.origin, '--token-file', tokenFile, '--out', out)).rejects.toThrow(
+      'used already',
+    )
+    await expectShown(dialog(page).getByText(/^rack1 has its certificates/), 30_000)
+    const checks = dialog(page).getByRole('list', { name: 'Checks' })
+    await expectShown(checks.getByText(/cannot be reached/), 30_000)
+    await expectShown(checks.getByText(/^What to do: .*berthd host prepare/))
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    const added = page.getByRole('table', { name: 'Hosts being added' })
+    await expectShown(added.getByRole('row', { name: /^rack1 127\.0\.0\.1 ams1 Checks fail/ }))
+    await menu('rack1').click()
+    await pick('Revoke token')
+    await button(dialog(page), 'Revoke token').click()
+    await added.waitFor({ state: 'detached' })
+  })
+
+  test('adds a simulated host', async () => {
+    await button(page, 'Add host').click()
+    await dialog(page).getByLabel('Kind').selectOption('simulated')
+    await fill(dialog(page), { 'Name of the host': 'second' })
+    expect(await violations(page)).toEqual([])
+    await button(dialog(page), 'Add host').click()
+    const second = tile.filter({ has: page.getByRole('link', { name: 'second', exact: true }) })
+    await expectShown(second.getByText('Ready', { exact: true }), 30_000)
+  })
+
+  test('imports a template, and sees why one could not be imported', async () => {
+    const disk = Buffer.alloc(2 * 1024 ** 2)
+    disk.writeUInt16BE(0x55aa, 510)
+    const { url } = await receiver((response) => response.writeHead(200).end(disk))
+    await go(page, 'Templates')
+    const imports = page.getByRole('table', { name: 'Imports' })
+    const importAs = async (slug: string, checksum: string) => {
+      await button(page, 'Import template').click()
+      await fill(dialog(page), { 'Image URL': url, Checksum: checksum, Slug: slug, Name: 'Mini Linux', Version: '7' })
+      await button(dialog(page), 'Import template').click()
+      await dialog(page).waitFor({ state: 'detached' })
+    }
+    await button(page, 'Import template').click()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await importAs('mini-broken', 'ab'.repeat(32))
+    await expectShown(imports.getByRole('row', { name: /^mini-broken Failed The file has sha256 .* instead of abab/ }), 60_000)
+    await importAs('mini-7', createHash('sha256').update(disk).digest('hex'))
+    await expectShown(imports.getByRole('row', { name: /^mini-7 Completed/ }), 60_000)
+    await expectShown(page.getByRole('table', { name: 'Templates' }).getByRole('row', { name: /^Mini Linux 7 mini-7 · x86_64 Available/ }))
+    await link(imports, 'mini-7').click()
+    await expectShown(page.getByRole('table', { name: 'Steps' }).getByText('publish', { exact: true }))
   })
 
   test('replies to a ticket', async () => {

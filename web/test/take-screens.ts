@@ -10,6 +10,7 @@ import { openBrowser } from './browser.ts'
 import { becomeFundedOwner } from './page-actions.ts'
 import { startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, OUTSIDE, pagesOf } from './screens.ts'
+import { seedOperator } from './seed-operator.ts'
 import { seedShowcase, type Showcase } from './seed-showcase.ts'
 
 const FOLDER = fileURLToPath(new URL('../screens/', import.meta.url))
@@ -28,7 +29,8 @@ async function operatorPages(databaseUrl: string, { accountId, ticketId }: Showc
   const { actionId } = await db.one<{ actionId: string }>(sql`
     select id as "actionId" from workflow_runs order by created_at desc limit 1`)
   await db.close()
-  return [`/operator/accounts/${accountId}`, `/operator/actions/${actionId}`, `/operator/tickets/${ticketId}`]
+  const hostId = await seedOperator(databaseUrl)
+  return [`/operator/hosts/${hostId}`, `/operator/accounts/${accountId}`, `/operator/actions/${actionId}`, `/operator/tickets/${ticketId}`]
 }
 
 const fileOf = (index: number, path: string): string =>

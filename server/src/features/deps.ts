@@ -21,6 +21,7 @@ import type { BackupTargetPool } from './backup-targets/pool.ts'
 import type { AuditTrail } from './audit-log/audit-trail.ts'
 import type { EventFeed } from './events/feed.ts'
 import type { UnnumberedEvent } from './events/sql.ts'
+import type { HostSetup } from './hosts/host-setup.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import type { StoragePools } from './storage/service.ts'
 
@@ -49,6 +50,7 @@ export interface Deps {
   templates: ImageStore
   /** Certificate and key of a chassis in PEM; null where there is no authority yet. */
   issueChassis(name: string): Promise<{ cert: string; key: string } | null>
+  hostSetup: HostSetup
   hooks: Hooks
 }
 

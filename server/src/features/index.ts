@@ -54,6 +54,8 @@ import { firewallEvents } from './firewalls/schema.ts'
 import { undoUnconfirmed } from './firewalls/undo.reconciler.ts'
 import { renewChassisCertificates } from './hosts/chassis-certificates.reconciler.ts'
 import { carryOutDrains } from './fleet/drain.reconciler.ts'
+import { enrollHosts } from './hosts/enroll.reconciler.ts'
+import { readCertificates, readChassis } from './hosts/identity.reconciler.ts'
 import { heartbeat } from './hosts/heartbeat.reconciler.ts'
 import { watchSilence } from './hosts/silence.reconciler.ts'
 import { applyPublicNetworks } from './hosts/public-network.reconciler.ts'
@@ -70,6 +72,7 @@ import { sampleMetrics } from './metrics/sample.reconciler.ts'
 import { copyImages } from './images/copy.reconciler.ts'
 import { removeImageCopy, storeImageCopy } from './images/copy.workflow.ts'
 import { createImageWorkflow, importImageWorkflow } from './images/create.workflow.ts'
+import { importTemplateWorkflow } from './images/import-template.workflow.ts'
 import { evictImages, purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
 import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
 import { imageRoutes } from './images/routes.ts'
@@ -229,6 +232,7 @@ export const workflows: AnyWorkflow[] = [
   ...backupWorkflows,
   createImageWorkflow,
   importImageWorkflow,
+  importTemplateWorkflow,
   storeImageCopy,
   removeImageCopy,
   moveAddress,
@@ -256,6 +260,9 @@ export const reconcilers: Reconciler<Deps>[] = [
   followLostHosts,
   retryRecoveries,
   renewChassisCertificates,
+  enrollHosts,
+  readCertificates,
+  readChassis,
   watchStorage,
   applyPublicNetworks,
   applyReverseNames,

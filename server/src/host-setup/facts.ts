@@ -34,6 +34,10 @@ export async function readFacts(libvirt: Connection): Promise<Facts> {
   }
 }
 
+/** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */
+export const accelerationOf = ({ domainTypes }: Pick<Facts, 'domainTypes'>): 'kvm' | 'emulation' =>
+  domainTypes.includes('kvm') ? 'kvm' : 'emulation'
+
 export const archIn = (capabilities: string): string => /<host>.*?<arch>([^<]+)<\/arch>/s.exec(capabilities)?.[1] ?? 'unknown'
 
 export function domainTypesIn(capabilities: string, arch: string): string[] {

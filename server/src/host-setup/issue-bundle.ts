@@ -28,17 +28,24 @@ const reserveRange = (store: AuthorityStore, address: string, inUse: string[]): 
     return range
   })
 
-/** `controllers`: of the region's OVN; null: the host has one of its own, and is alone in its region. */
-export async function issueBundle(
-  store: AuthorityStore,
-  address: string,
-  { regionId, inUse, controllers }: { regionId: string; inUse: string[]; controllers: string[] | null },
-  out: string,
-): Promise<Bundle> {
+interface BundleOrder {
+  regionId: string
+  inUse: string[]
+  /** Of the region's OVN; null: the host has one of its own, and is alone in its region. */
+  controllers: string[] | null
+}
+
+export async function issueBundle(store: AuthorityStore, address: string, order: BundleOrder, out: string): Promise<Bundle> {
+  const bundle = await makeBundle(store, address, order)
+  await writeBundle(out, bundle)
+  return bundle
+}
+
+export async function makeBundle(store: AuthorityStore, address: string, { regionId, inUse, controllers }: BundleOrder): Promise<Bundle> {
   requireAddress(address)
   const authority = await openAuthority(store)
   const range = await reserveRange(store, address, inUse)
-  const bundle = {
+  return {
     address,
     ca: authority.ca,
     ...(await authority.issue(address)),
@@ -52,9 +59,9 @@ export async function issueBundle(
       qemu: await authority.issueMigration(address, regionId),
     },
   }
-  await writeFileAtomic(out, `${JSON.stringify(bundle)}\n`, 0o600)
-  return bundle
 }
+
+const writeBundle = (out: string, bundle: object): Promise<void> => writeFileAtomic(out, `${JSON.stringify(bundle)}\n`, 0o600)
 
 async function chassisBundle(authority: Authority, address: string, controllers: string[]): Promise<ChassisBundle> {
   const name = chassisName(address)
@@ -77,7 +84,7 @@ export async function issueControllerBundle(
     chassisCa: authority.chassisCa,
     ...(await authority.issueController(address)),
   }
-  await writeFileAtomic(out, `${JSON.stringify(bundle)}\n`, 0o600)
+  await writeBundle(out, bundle)
   return bundle
 }
 

@@ -18,6 +18,8 @@ export interface Bundle {
   chassis: ChassisBundle | null
   /** For migrations between the hosts of its region; null: it is alone. Missing in bundles of older versions. */
   peers?: PeerBundle | null
+  /** The control plane adds the host by itself when it is prepared. */
+  isEnrolled?: boolean
 }
 
 export interface PeerBundle {

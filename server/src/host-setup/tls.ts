@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
+import { SERVER_CERTIFICATE } from '../hypervisor/libvirt/core/resource-names.ts'
 import type { Bundle, HostPlan } from './setup-step.ts'
 import { isSet, set, type Settings } from './managed-block.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
@@ -16,7 +17,7 @@ export const TLS_PORT = 16_514
 
 export const tlsFiles = {
   ca: join(BERTH_FOLDER, 'ca.pem'),
-  cert: join(BERTH_FOLDER, 'server.pem'),
+  cert: join(BERTH_FOLDER, SERVER_CERTIFICATE),
   key: join(BERTH_FOLDER, 'server.key'),
   crl: join(BERTH_FOLDER, 'ca-crl.pem'),
   allowedName: join(BERTH_FOLDER, 'allowed-name'),

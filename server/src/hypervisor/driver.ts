@@ -297,8 +297,19 @@ export interface Monitoring {
   health(signal: AbortSignal): Promise<{ problems: string[] }>
 }
 
-/** The host as a chassis of network controllers on other machines. */
+export interface HostCertificate {
+  /** LIBVIRT: by which others know its libvirtd. CHASSIS: by which network controllers know it. */
+  kind: 'LIBVIRT' | 'CHASSIS'
+  /** Distinguished names. */
+  subject: string
+  issuer: string
+  expiresAt: Date
+}
+
+/** The host as a chassis of network controllers on other machines, and as a server of TLS. */
 export interface Chassis {
+  /** Those that lie on the host; none where nobody connects to it from elsewhere. */
+  listCertificates(signal: AbortSignal): Promise<HostCertificate[]>
   /** Its certificate for them is valid until then or longer: `issue` makes another one of the same name, unless it cannot or may not: the name is
    *  what the host says. Resolves to its end as it is then; null where the host has none. */
   ensureChassisCertificate(

@@ -4,6 +4,9 @@ import { isIPv6 } from 'node:net'
 /** Of a libvirt URI: empty where it names this machine. */
 export const addressIn = (uri: string): string => (URL.parse(uri)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')
 
+/** Of the libvirtd of a host that is reached over TLS. */
+export const tlsUri = (address: string): string => `qemu+tls://${isIPv6(address) ? `[${address}]` : address}/system`
+
 /** One spelling for all of an address or name. */
 export const canonicalAddress = (address: string): string =>
   isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address.toLowerCase()

@@ -65,6 +65,13 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       expect(await made.other.probeHosts([], soon())).toEqual([])
     })
 
+    test('hosts that are connected are known as chassis, others are not', async () => {
+      const found = await made.controller.listChassis([...made.hosts, 'nobody'], soon())
+      expect(new Set(found.map(({ host }) => host))).toEqual(new Set(made.hosts))
+      for (const each of found) expect(each).toMatchObject({ name: expect.stringMatching(/./), ports: expect.any(Number) })
+      expect(found.every(({ encaps }) => encaps.length > 0)).toBe(true)
+    })
+
     test.each([
       ['with DHCP and SNAT', { snat: SNAT }],
       ['with DHCP', {}],

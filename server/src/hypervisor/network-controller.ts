@@ -22,9 +22,23 @@ export interface NetworkController {
   listPorts(signal: AbortSignal): AsyncIterable<Port>
   /** Whether these hosts, by their names, confirm something now. Those that the controller does not know are left out. */
   probeHosts(hosts: readonly string[], signal: AbortSignal): Promise<{ host: string; answers: boolean }[]>
+  /** As the controller knows these hosts, by their names; a host may have several for a while. Those that it does not know are left out. */
+  listChassis(hosts: readonly string[], signal: AbortSignal): Promise<Chassis[]>
   /** Rejects when the controller is unreachable; otherwise returns the problems for the operator, as text. */
   health(signal: AbortSignal): Promise<{ problems: string[] }>
   close(): Promise<void>
+}
+
+export interface Chassis {
+  name: string
+  /** As the host reports it. */
+  host: string
+  /** Ends of the tunnels between hosts. */
+  encaps: { type: string; address: string }[]
+  /** Bound there. */
+  ports: number
+  /** When it last put a change in force; null: never. */
+  confirmedAt: Date | null
 }
 
 /** Private, shared and link-local ranges of both families (RFC 6890). They are closed to guests, because the operator's own machines are there. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Image } from '../hypervisor/image-source.ts'
 import type { Arch } from '../kernel/arch.ts'
 import type { Checksum } from './checksum.ts'
-import { copyFile, download, type FetchOptions } from './fetch.ts'
+import { copyFile, download, receive, type FetchOptions, type Open } from './fetch.ts'
 import { inspectImage } from './validate-image.ts'
 import { RECIPES } from './recipes.ts'
 import type { ImageStore } from './store.ts'
@@ -15,7 +15,8 @@ export interface MakeOptions {
   signal: AbortSignal
 }
 
-export type From = { url: string } | { file: string }
+/** `open`: in place of a request of our own. */
+export type From = { url: string; open?: Open } | { file: string }
 
 export interface Imported extends Image {
   /** sha256 of the file as received. */
@@ -48,7 +49,7 @@ export async function importImage(
   return store.inWorkFolder(async (folder) => {
     const [file, output] = [join(folder, 'received'), join(folder, 'image.qcow2')]
     const order: FetchOptions = { expected, maxBytes: MAX_BYTES, progress: (bytes, total) => progress(received(bytes, total)), signal }
-    const sourceChecksum = 'url' in from ? await download(from.url, file, order) : await copyFile(from.file, file, order)
+    const sourceChecksum = await bring(from, file, order)
     progress('checking the image')
     const { format } = await inspectImage(file, signal)
     const options = ['-f', format, '-O', 'qcow2', '-o', 'compat=1.1', file, output]
@@ -60,6 +61,11 @@ export async function importImage(
     await inspectImage(output, signal)
     return { ...(await store.add(output, arch)), sourceChecksum }
   })
+}
+
+async function bring(from: From, file: string, order: FetchOptions): Promise<string> {
+  if ('file' in from) return copyFile(from.file, file, order)
+  return from.open ? receive(await from.open(from.url, order.signal), null, file, order) : download(from.url, file, order)
 }
 
 const MIB = 1024 ** 2

@@ -4,6 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
 import type { Checksum } from './checksum.ts'
 
 export interface FetchOptions {
@@ -14,18 +15,26 @@ export interface FetchOptions {
   signal: AbortSignal
 }
 
-/** Returns the sha256 of the file written to `target`. */
+/** As `receive`. */
 export async function download(url: string, target: string, options: FetchOptions): Promise<string> {
   const response = await request(url, options.signal)
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
   const total = Number.isFinite(length) ? length : null
-  return receive(Readable.fromWeb(response.body!), total, target, options)
+  return receive(bodyOf(response), total, target, options)
 }
 
-export async function downloadText(url: string, maxBytes: number, signal: AbortSignal): Promise<string> {
+/** The bytes of a URL, from whoever decides which addresses may be asked. */
+export type Open = (url: string, signal: AbortSignal) => Promise<Readable>
+
+const openByHttps: Open = async (url, signal) => bodyOf(await request(url, signal))
+
+/** Browsers, whose types some programs are checked with, call it otherwise. */
+const bodyOf = ({ body }: Response): Readable => Readable.fromWeb(body as ReadableStream)
+
+export async function downloadText(url: string, maxBytes: number, signal: AbortSignal, open = openByHttps): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of Readable.fromWeb((await request(url, signal)).body!) as AsyncIterable<Buffer>) {
+  for await (const chunk of (await open(url, signal)) as AsyncIterable<Buffer>) {
     if ((bytes += chunk.length) > maxBytes) throw new Error(`${url} has more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
@@ -65,7 +74,8 @@ export async function copyFile(path: string, target: string, options: FetchOptio
   return receive(createReadStream(path), size, target, options)
 }
 
-async function receive(source: Readable, total: number | null, target: string, options: FetchOptions): Promise<string> {
+/** Returns the sha256 of the file written to `target`. */
+export async function receive(source: Readable, total: number | null, target: string, options: FetchOptions): Promise<string> {
   const tooLarge = (bytes: number): Error => new Error(`The file has more than ${options.maxBytes} bytes (${bytes})`)
   if (total !== null && total > options.maxBytes) {
     source.destroy()

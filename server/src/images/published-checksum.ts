@@ -2,15 +2,15 @@
 // digest alone.
 import { basename } from 'node:path'
 import { parseChecksum, type Checksum } from './checksum.ts'
-import { downloadText } from './fetch.ts'
+import { downloadText, type Open } from './fetch.ts'
 
 const MAX_BYTES = 1024 ** 2
 
-/** Both URLs are of https at every hop. Throws when the file does not name the image. */
-export async function fetchPublishedChecksum(url: string, imageUrl: string, signal: AbortSignal): Promise<Checksum> {
-  const [text, image] = [await downloadText(url, MAX_BYTES, signal), nameOf(imageUrl)]
+/** Both URLs are of https at every hop, unless `open` decides otherwise. Throws when the file does not name the image. */
+export async function fetchPublishedChecksum(url: string, imageUrl: string, signal: AbortSignal, open?: Open): Promise<Checksum> {
+  const [text, image] = [await downloadText(url, MAX_BYTES, signal, open), nameOf(imageUrl)]
   const found = findChecksum(text, image, nameOf(url).startsWith(image))
-  if (!found) throw new Error(`${url} has no sha256 or sha512 of ${image}. Give its --checksum`)
+  if (!found) throw new Error(`${url} has no sha256 or sha512 of ${image}. Give its checksum`)
   return found
 }
 

@@ -475,6 +475,42 @@ export interface Tables {
     storage_id: string
     client: string
   }
+  host_certificates: {
+    host_id: string
+    kind: 'LIBVIRT' | 'CHASSIS'
+    subject: string
+    issuer: string
+    expires_at: Date
+    seen_at: Date
+  }
+  host_chassis: {
+    host_id: string
+    name: string
+    encaps: unknown
+    ports: number
+    confirmed_at: Date | null
+    seen_at: Date
+  }
+  host_enrollments: {
+    id: string
+    region_id: string
+    name: string
+    address: string
+    uplink: string | null
+    token_hash: Buffer
+    sealed_bundle: Buffer | null
+    range: string
+    gateway: string
+    created_at: Date
+    expires_at: Date
+    fetched_at: Date | null
+    checks: unknown
+    checked_at: Date | null
+    joined_at: Date | null
+    host_id: string | null
+    revoked_at: Date | null
+    is_cleaned: boolean
+  }
   host_fences: {
     host_id: string
     requested_at: Date
@@ -1131,6 +1167,13 @@ export interface Tables {
     reserve_gib: number | null
     restoring_gib: number
   }
+  template_imports: {
+    id: string
+    slug: string
+    url: string
+    doing: string
+    created_at: Date
+  }
   test_clock: {
     is_only: boolean
     ahead_ms: bigint
@@ -1669,6 +1712,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   free_addresses: 'address, pool_id, available_at, account_id, vm_account_id',
   guest_routes: 'vm_id, version, is_told, wanted_at, due_at',
   host_blocks: 'host_id, storage_id, client',
+  host_certificates: 'host_id, kind, subject, issuer, expires_at, seen_at',
+  host_chassis: 'host_id, name, encaps, ports, confirmed_at, seen_at',
+  host_enrollments: 'id, region_id, name, address, uplink, token_hash, sealed_bundle, range, gateway, created_at, expires_at, fetched_at, checks, checked_at, joined_at, host_id, revoked_at, is_cleaned',
   host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',
   host_paths: 'host_id, path, seen_at, silent_since, problem',
   host_storage_clients: 'host_id, storage_id, owner_id, address, nonce, is_certain, seen_at',
@@ -1732,6 +1778,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   stale_machines: 'host_id, vm_id, next_attempt_at, may_run',
   stale_nics: 'host_id, vm_id, mac',
   storage_backends: 'id, region_id, name, kind, monitors, pool, user_name, sealed_key, reserve_percent, capacity_gib, free_gib, measured_at, unreachable_since, created_at, used_gib, reserve_gib, restoring_gib',
+  template_imports: 'id, slug, url, doing, created_at',
   test_clock: 'is_only, ahead_ms',
   ticket_replies: 'id, ticket_id, author, body, created_at',
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',

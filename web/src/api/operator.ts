@@ -44,6 +44,22 @@ export interface HostDetails extends Host {
   diskFreeGiB: number | null
   storages: { name: string; kind: string; totalGiB: number | null; soldGiB: number; freeGiB: number | null; isReachable: boolean }[]
   ports: { total: number; pending: number; failed: number; error: string | null }
+  certificates: { kind: 'LIBVIRT' | 'CHASSIS'; subject: string; issuer: string; expiresAt: string; seenAt: string }[]
+  chassis: { name: string; encaps: { type: string; address: string }[]; ports: number; confirmedAt: string | null; seenAt: string }[]
+}
+
+export interface HostEnrollment {
+  id: string
+  name: string
+  address: string
+  region: string
+  uplink: string | null
+  state: 'WAITING' | 'FETCHED' | 'JOINED' | 'EXPIRED' | 'REVOKED'
+  endsAt: string
+  checks: { status: 'ok' | 'warning' | 'failure'; message: string; fix: string | null }[]
+  checkedAt: string | null
+  hostId: string | null
+  createdAt: string
 }
 
 export interface HostLoadPoint {
@@ -170,8 +186,20 @@ export interface Template {
   checksum: string
   origin: string
   command: string | null
+  canImport: boolean
   importedAt: string | null
   createdAt: string
+}
+
+export interface TemplateImport {
+  id: string
+  slug: string
+  url: string
+  status: Action['status']
+  doing: string
+  error: string | null
+  createdAt: string
+  completedAt: string | null
 }
 
 export interface AccountRow {
@@ -306,6 +334,7 @@ const list = <T>(name: string, refetchInterval?: number) =>
   queryOptions({ queryKey: ['operator', name], queryFn: () => apiRequest<T>('GET', path(`/${name}`)), refetchInterval })
 
 export const hostsQuery = list<Host[]>('hosts', 5_000)
+export const enrollmentsQuery = list<HostEnrollment[]>('host-enrollments', 5_000)
 export const recoveriesQuery = list<WaitingRecovery[]>('recoveries', 5_000)
 export const operatorMaintenancesQuery = list<OperatorMaintenance[]>('maintenances', 30_000)
 export const operatorAnnouncementsQuery = list<OperatorAnnouncement[]>('announcements', 30_000)
@@ -313,6 +342,7 @@ export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
 export const operatorRegionsQuery = list<Region[]>('regions')
 export const poolsQuery = list<Pool[]>('pools')
 export const operatorTemplatesQuery = list<Template[]>('templates', 10_000)
+export const templateImportsQuery = list<TemplateImport[]>('template-imports', 2_000)
 export const operatorPlansQuery = list<Plan[]>('plans')
 export const orphanedVolumesQuery = list<OrphanedVolume[]>('quarantine', 30_000)
 export const healthQuery = list<Health>('health', 5_000)

@@ -1,6 +1,6 @@
 // `berthd host add` checks a host over the connection that Berth will use, and registers it only when no check fails.
 import { registerHost, type HostRow } from '../../features/hosts/service.ts'
-import type { Facts } from '../../host-setup/facts.ts'
+import { accelerationOf, type Facts } from '../../host-setup/facts.ts'
 import type { Finding } from '../../host-setup/finding.ts'
 import { addressIn } from '../../hypervisor/host-address.ts'
 import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
@@ -55,9 +55,6 @@ async function findIssuedRange(admin: Admin, uri: string): Promise<string | unde
   const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
   return issuedRange(await openAuthorityStore(admin), addressIn(uri))
 }
-
-/** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */
-export const accelerationOf = ({ domainTypes }: Facts): 'kvm' | 'emulation' => (domainTypes.includes('kvm') ? 'kvm' : 'emulation')
 
 async function inspectHost(admin: Admin, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
   const { verifyHost } = await import('../../host-setup/verify.ts')

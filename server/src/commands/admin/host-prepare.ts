@@ -2,13 +2,15 @@
 import type { Command } from 'commander'
 import { rangesInUse } from '../../features/hosts/service.ts'
 import { getRegion } from '../../features/catalog/service.ts'
+import { tlsUri } from '../../hypervisor/host-address.ts'
 import { controllersIn } from '../../hypervisor/network-controller-address.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import type { Queries } from '../../kernel/database/db.ts'
-import { adminCommand, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
+import { adminCommand, isJson, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
-import type { Result } from '../output.ts'
+import { print, show, type Result } from '../output.ts'
 import { openAuthorityStore } from './authority-store.ts'
+import type { FetchInput } from './fetch-bundle.ts'
 import { onlyRegion } from './only-region.ts'
 import { loadBundle, reportOutcomes } from './prepare-report.ts'
 
@@ -30,6 +32,20 @@ export function hostPrepareCommands(program: Command): void {
     'host prepare --certificate bundle',
   ).action(async (options: PrepareInput) => {
     process.exitCode = await prepare(options)
+  })
+  withExample(
+    withFormat(
+      host
+        .command('fetch-bundle')
+        .description('fetch the certificates of this machine, by a token of the dashboard (Hosts, Add host)')
+        .argument('<url>', 'of the dashboard')
+        .requiredOption('--token-file <file>', 'holds the token; - reads it from standard input')
+        .requiredOption('--out <file>', 'for `host prepare --certificate`'),
+    ),
+    'host fetch-bundle https://cloud.example.com --token-file - --out bundle',
+  ).action(async (url: string, options: FetchInput & OutputOptions) => {
+    const { fetchBundle } = await import('./fetch-bundle.ts') // imported on demand: it loads the features of hosts
+    show(await fetchBundle(url, options), isJson(options))
   })
   adminCommand(
     host
@@ -66,17 +82,20 @@ async function prepare({
 }: PrepareInput): Promise<number> {
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await loadBundle(file, 'host')
-  return reportOutcomes(output, async (report) => {
+  const code = await reportOutcomes(output, async (report) => {
     const number = vlan === undefined ? undefined : Number(vlan)
     const { plan, outcomes } = await prepareHost({ range, poolPath, allowed: allow, uplink, vlan: number, bundle, dryRun }, report)
     const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
-    const next = ok && !dryRun ? nextCommand(plan.tlsAddress, plan.uplink ? 'none' : formatCidr(plan.range)) : null
+    const next = ok && !dryRun && !bundle?.isEnrolled ? nextCommand(plan.tlsAddress, plan.uplink ? 'none' : formatCidr(plan.range)) : null
     return { ok, range: plan && formatCidr(plan.range), outcomes, next }
   })
+  if (code === 0 && !dryRun && bundle?.isEnrolled && !isJson(output))
+    print('\nThis host is ready. The control plane adds it within seconds.')
+  return code
 }
 
 const nextCommand = (address: string | null, range: string): string | null =>
-  address && `npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system --range ${range}`
+  address && `npx berthd host add ${tlsUri(address)} --range ${range}`
 
 async function certificate(admin: Admin, { address, region, out }: { address: string; region?: string; out: string }): Promise<Result> {
   const { db } = admin
@@ -88,7 +107,7 @@ async function certificate(admin: Admin, { address, region, out }: { address: st
   const text = [
     `The certificate for ${address} is in ${out}. It contains a private key: copy it to the host, then delete it here.`,
     `On the host:   sudo npx berthd host prepare --certificate ${out}`,
-    `Then here:     npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system`,
+    `Then here:     npx berthd host add ${tlsUri(address)}`,
   ]
   return { data: { address, out, range: bundle.range }, text: text.join('\n') }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { givenBrowser } from '../../../test/browser.ts'
+import { givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
@@ -32,6 +32,7 @@ test('is shown to everybody, or to those who have something in the region, from 
 })
 
 test('is plain text of an operator', async () => {
+  await operator.post('/reauthenticate', { password: PASSWORD })
   const refused = await Promise.all([
     operator.post('/operator/announcements', { level: 'INFO', text: ' ' }),
     operator.post('/operator/announcements', { level: 'INFO', text: 'a\u001b[2J' }),

@@ -6,7 +6,7 @@ import type { OsTemplate, Plan, Region } from './schema.ts'
 import * as sql from './sql.ts'
 import { toOsTemplate, toPlan, toRegion } from './view.ts'
 
-export { withdrawTemplate, publishImage, addTemplate, templateForArch, type NewImage } from './images.ts'
+export { withdrawTemplate, publishImage, addTemplate, templateForArch, type NewImage, type TemplateDraft } from './images.ts'
 export { isBeingBuilt, noteBuilding, noteBuilt } from './images-being-built.ts'
 export type { RegionRow, TemplateRow } from './sql.ts'
 

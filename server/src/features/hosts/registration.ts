@@ -30,11 +30,11 @@ export interface Registration {
   range: { cidr: string; gateway: string; dns: string[] } | null
 }
 
-const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+export const HOST_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** A host that was removed earlier comes back with the VMs it still has; an operator then adopts them. */
 export async function registerHost(tx: Tx, now: Date, host: Registration): Promise<sql.HostRow> {
-  if (!NAME.test(host.name)) throw invalid(`"${host.name}" is not a name: use letters, digits and hyphens`, 'name')
+  if (!HOST_NAME.test(host.name)) throw invalid(`"${host.name}" is not a name: use letters, digits and hyphens`, 'name')
   const region = await getRegion(tx, host.region)
   const known = await sql.findHost(tx, host.name)
   if (known && !known.removed_at) throw apiError('already_exists', `There is a host ${host.name} already: choose another --name`)

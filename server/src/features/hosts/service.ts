@@ -13,6 +13,21 @@ import * as sql from './sql.ts'
 
 export * from './host-call.ts'
 export {
+  BUNDLE_PATH,
+  bundleIdOf,
+  createEnrollment,
+  endOf,
+  isBundleToken,
+  listEnrollments,
+  type ListedEnrollment,
+  openBundle,
+  prepareEnrollment,
+  revokeEnrollment,
+  stateOf as enrollmentStateOf,
+} from './enrollments.ts'
+export { certificatesOf, chassisOf, type CertificateRow, type ChassisRow } from './identity.sql.ts'
+export { addSimulatedHost } from './simulated-hosts.ts'
+export {
   APPLY_CPUS,
   changeHost,
   changeNetworkController,

@@ -31,6 +31,8 @@ export { countAvailable, IMAGE_RENEWAL_PRICE } from './sql.ts'
 export { repositoryIdOf } from './copies.ts'
 export { notStored, templateCopies } from './copies.sql.ts'
 export { recordStored, storeNewImage, type Attempt } from './template-images.ts'
+export { listTemplateImports, startTemplateImport } from './import-template.ts'
+export type { TemplateImportRow } from './template-imports.sql.ts'
 
 const LABEL = 'IMAGE_CREATE'
 /** Whoever makes a VM from the image, with keys of their own, reads the VM: as one can who sets its password. */

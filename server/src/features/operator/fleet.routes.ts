@@ -8,7 +8,7 @@ import * as shapes from './fleet.schema.ts'
 const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }
 
-export const fleetRoutes: Routes = (api, { db, clock, config: { currency, command } }) => {
+export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) => {
   api.get(
     '/operator/hosts',
     { operationId: 'operatorListHosts', summary: 'List hosts', ...common, data: Type.Array(shapes.OperatorHost) },
@@ -122,12 +122,6 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency, comman
       errorCodes: ['not_found', 'already_exists', 'networks_overlap'],
     },
     (tx, { body }) => fleet.createPool(tx, clock.now(), body),
-  )
-
-  api.get(
-    '/operator/templates',
-    { operationId: 'operatorListTemplates', summary: 'List OS templates', ...common, data: Type.Array(shapes.OperatorTemplate) },
-    () => fleet.showTemplates(db, command),
   )
 
   api.get('/operator/plans', { operationId: 'operatorListPlans', summary: 'List plans', ...common, data: Type.Array(shapes.Plan) }, () =>

@@ -60,6 +60,26 @@ export const OperatorHostDetails = object(
       failed: Type.Integer({ description: 'Whose last attempt failed' }),
       error: nullable(Type.String({ description: 'Of one that failed' })),
     }),
+    certificates: Type.Array(
+      object({
+        kind: Type.Enum(['LIBVIRT', 'CHASSIS'], { description: 'Of its libvirtd, or of its chassis toward network controllers' }),
+        subject: Type.String(),
+        issuer: Type.String(),
+        expiresAt: Timestamp,
+        seenAt: Timestamp,
+      }),
+      { description: 'That lie on it, as last read' },
+    ),
+    chassis: Type.Array(
+      object({
+        name: Type.String(),
+        encaps: Type.Array(object({ type: Type.String(), address: Type.String() }), { description: 'Ends of its tunnels' }),
+        ports: Type.Integer({ description: 'Bound there' }),
+        confirmedAt: nullable({ ...Timestamp, description: 'When it last put a change in force' }),
+        seenAt: Timestamp,
+      }),
+      { description: 'As the network controller knows it, as last read; a second one is left of an earlier name' },
+    ),
   },
   { title: 'OperatorHostDetails' },
 )
@@ -158,6 +178,7 @@ export const OperatorTemplate = object(
     checksum: Type.String(),
     origin: Type.String({ description: 'Where the image came from, in words' }),
     command: nullable(Type.String({ description: 'What to run when it has no image' })),
+    canImport: Type.Boolean({ description: 'The catalog has a URL of its image' }),
     importedAt: nullable(Timestamp),
     createdAt: Timestamp,
   },

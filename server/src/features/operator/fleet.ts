@@ -6,7 +6,9 @@ import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions
 import { listOpenDrains } from '../fleet/service.ts'
 import {
   addPool,
+  certificatesOf,
   changeHost,
+  chassisOf,
   countPins,
   getHost,
   listHosts,
@@ -58,8 +60,12 @@ export async function showHost(db: Queries, id: string): Promise<OperatorHostDet
   const row = await getHost(db, id)
   const host = (await showHosts(db)).find((each) => each.id === row.id)
   if (!host) throw notFound('Host')
-  const [backends, ports] = [await backendsOfHost(db, row.id), await sql.portsOfHost(db, row.id)]
-  return toHostDetails(host, row, backends, ports)
+  return toHostDetails(host, row, {
+    backends: await backendsOfHost(db, row.id),
+    ports: await sql.portsOfHost(db, row.id),
+    certificates: await certificatesOf(db, row.id),
+    chassis: await chassisOf(db, row.id),
+  })
 }
 
 export async function showHostLoad(db: Queries, now: Date, id: string, hours: number): Promise<HostLoadPoint[]> {

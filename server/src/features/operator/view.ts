@@ -4,12 +4,24 @@ import type { StepRow } from '../../workflow/run-store.ts'
 import type { QuotaRow } from '../accounts/service.ts'
 import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
-import { toCapacity, type HostRow, type ListedPool } from '../hosts/service.ts'
+import type { TemplateImportRow } from '../images/service.ts'
+import {
+  type CertificateRow,
+  type ChassisRow,
+  endOf,
+  enrollmentStateOf,
+  toCapacity,
+  type HostRow,
+  type ListedEnrollment,
+  type ListedPool,
+} from '../hosts/service.ts'
 import type { WaitingRecovery as WaitingRecoveryRow } from '../recovery/service.ts'
 import type { VisitRow } from '../sessions/service.ts'
 import type { ListedUser } from '../users/service.ts'
 import type { AccountDetails, OperatorAccount, OperatorVm, Visit } from './customers.schema.ts'
+import type { HostEnrollment } from './enrollments.schema.ts'
 import type { OperatorHost, OperatorHostDetails, OperatorTemplate, Pool, WaitingRecovery } from './fleet.schema.ts'
+import type { TemplateImport } from './templates.schema.ts'
 import type { OperatorAction, Stray } from './work.schema.ts'
 import type { StorageBackendRow } from '../storage/service.ts'
 import type { AccountRow, ActionRow, HostPorts, VmRow } from './sql.ts'
@@ -51,7 +63,18 @@ export const toHost = (
   createdAt: row.created_at.toISOString(),
 })
 
-export const toHostDetails = (host: OperatorHost, row: HostRow, backends: StorageBackendRow[], ports: HostPorts): OperatorHostDetails => ({
+interface HostParts {
+  backends: StorageBackendRow[]
+  ports: HostPorts
+  certificates: CertificateRow[]
+  chassis: ChassisRow[]
+}
+
+export const toHostDetails = (
+  host: OperatorHost,
+  row: HostRow,
+  { backends, ports, certificates, chassis }: HostParts,
+): OperatorHostDetails => ({
   ...host,
   hostname: row.hostname,
   uplinkMbps: row.uplink_mbps,
@@ -78,6 +101,34 @@ export const toHostDetails = (host: OperatorHost, row: HostRow, backends: Storag
     })),
   ],
   ports,
+  certificates: certificates.map(({ kind, subject, issuer, expires_at, seen_at }) => ({
+    kind,
+    subject,
+    issuer,
+    expiresAt: expires_at.toISOString(),
+    seenAt: seen_at.toISOString(),
+  })),
+  chassis: chassis.map(({ name, encaps, ports: bound, confirmed_at, seen_at }) => ({
+    name,
+    encaps,
+    ports: bound,
+    confirmedAt: iso(confirmed_at),
+    seenAt: seen_at.toISOString(),
+  })),
+})
+
+export const toEnrollment = (row: ListedEnrollment, now: Date): HostEnrollment => ({
+  id: row.id,
+  name: row.name,
+  address: row.address,
+  region: row.region_slug,
+  uplink: row.uplink,
+  state: enrollmentStateOf(row, now),
+  endsAt: endOf(row).toISOString(),
+  checks: row.checks,
+  checkedAt: iso(row.checked_at),
+  hostId: row.host_id,
+  createdAt: row.created_at.toISOString(),
 })
 
 export const toWaitingRecovery = (row: WaitingRecoveryRow): WaitingRecovery => ({
@@ -125,6 +176,7 @@ export const toTemplate = (row: TemplateRow, berthd: string): OperatorTemplate =
   checksum: row.checksum,
   origin: row.origin,
   command: row.checksum === '' ? templateCommand(row, berthd) : null,
+  canImport: row.image_url !== null,
   importedAt: iso(row.imported_at),
   createdAt: row.created_at.toISOString(),
 })
@@ -138,6 +190,17 @@ function templateCommand({ slug, recipe, image_url }: TemplateRow, berthd: strin
   if (recipe) return `${berthd} template build ${slug}`
   return image_url ? `${berthd} template import ${slug}` : null
 }
+
+export const toTemplateImport = (row: TemplateImportRow): TemplateImport => ({
+  id: row.id,
+  slug: row.slug,
+  url: row.url,
+  status: row.status,
+  doing: row.doing,
+  error: row.error,
+  createdAt: row.created_at.toISOString(),
+  completedAt: iso(row.completed_at),
+})
 
 export const toAccount = (row: AccountRow, currency: string): OperatorAccount => ({
   id: row.id,

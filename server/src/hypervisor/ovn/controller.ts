@@ -119,6 +119,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
       yield* await database.read((rows) => macs.flatMap((mac) => readPort(rows, mac) ?? []), signal)
     },
     probeHosts: (hosts, signal) => database.probe(hosts, signal),
+    listChassis: (hosts, signal) => database.chassis(hosts, signal),
     async health(signal) {
       await database.catchUp(signal)
       const isConnected = (await database.gateways(signal)).length > 0

@@ -15,6 +15,7 @@ import {
 import type { Log } from '../../kernel/log.ts'
 import { span } from '../../kernel/tracing.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
+import type { Chassis } from '../network-controller.ts'
 import { inBatches } from './batches.ts'
 import { planChange, type Inserted, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
@@ -40,6 +41,8 @@ export interface NetworkDatabase {
   gateways(signal: AbortSignal): Promise<{ name: string; hostname: string }[]>
   /** Whether a chassis of each of these hosts confirms a new number within seconds; those without a chassis are left out. */
   probe(hosts: readonly string[], signal: AbortSignal): Promise<{ host: string; answers: boolean }[]>
+  /** Those of these hosts. */
+  chassis(hosts: readonly string[], signal: AbortSignal): Promise<Chassis[]>
   /** Resolves when a chassis has bound the port, and its flows are in place. */
   portUp(name: string, signal: AbortSignal): Promise<void>
   close(): void
@@ -55,8 +58,9 @@ export interface ChangeRequest {
 }
 
 const SOUTHBOUND_COLUMNS = {
-  Chassis: ['name', 'hostname', 'other_config'],
-  Chassis_Private: ['name', 'nb_cfg'],
+  Chassis: ['name', 'hostname', 'other_config', 'encaps'],
+  Chassis_Private: ['name', 'nb_cfg', 'nb_cfg_timestamp'],
+  Encap: ['type', 'ip'],
   Port_Binding: ['logical_port', 'chassis', 'up'],
 } as const
 
@@ -190,6 +194,22 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
         })
         const silent = new Set(pending())
         return known.map((host) => ({ host, answers: !silent.has(host) }))
+      }),
+    chassis: (hosts, signal) =>
+      guarded('read chassis', signal, async () => {
+        const { tables } = await reported()
+        await south.whenUp({ timeoutMs: CALL_MS, signal })
+        const ports = Map.groupBy(tables.Port_Binding.values(), (each) => each.chassis)
+        const confirmed = new Map([...tables.Chassis_Private.values()].map(({ name, nb_cfg_timestamp }) => [name, nb_cfg_timestamp]))
+        return [...tables.Chassis]
+          .filter(([, { hostname }]) => hosts.includes(hostname))
+          .map(([uuid, { name, hostname, encaps }]) => ({
+            name,
+            host: hostname,
+            encaps: encaps.flatMap((each) => tables.Encap.get(each) ?? []).map(({ type, ip }) => ({ type, address: ip })),
+            ports: ports.get(uuid)?.length ?? 0,
+            confirmedAt: confirmed.get(name) ? new Date(confirmed.get(name)!) : null,
+          }))
       }),
     portUp: (name, signal) =>
       guarded(`wait for port ${name}`, signal, async () => {

@@ -59,9 +59,10 @@ export type Northbound = {
 }
 
 export type Southbound = {
-  Chassis: { name: string; hostname: string; other_config: Ids }
-  /** `nb_cfg` is the newest northbound change that the chassis has put in force. */
-  Chassis_Private: { name: string; nb_cfg: number }
+  Chassis: { name: string; hostname: string; other_config: Ids; encaps: string[] }
+  Encap: { type: string; ip: string }
+  /** `nb_cfg` is the newest northbound change that the chassis has put in force, at `nb_cfg_timestamp` in ms; 0: none. */
+  Chassis_Private: { name: string; nb_cfg: number; nb_cfg_timestamp: number }
   Port_Binding: { logical_port: string; chassis: string | null; up: boolean | null }
 }
 

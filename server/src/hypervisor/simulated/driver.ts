@@ -64,6 +64,7 @@ export function simulatedDrivers({
       ...inventoryMethods(host),
       ...statsMethods(host),
       ...monitoringMethods(host, events, size),
+      listCertificates: (signal) => host.call('listCertificates', signal, async () => []),
       ensureChassisCertificate: (_validUntil, _issue, signal) => host.call('ensureChassisCertificate', signal, async () => null),
       close: events.close,
     }

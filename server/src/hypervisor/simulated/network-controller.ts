@@ -131,6 +131,20 @@ export const simulatedNetworkControllers =
           ({ vm_id, network_id, limit_mbps, ...rest }) => ({ ...rest, vmId: vm_id, networkId: network_id, limitMbps: limit_mbps }),
         ),
 
+      listChassis: (hosts, signal) =>
+        call('listChassis', signal, async () => {
+          const ports = await db.many<{ host: string }>(
+            sql`select unnest(string_to_array(host, ',')) as host from simulated.ports where region_id = ${regionId}`,
+          )
+          return (await answersOf(hosts)).map(({ host, answers }) => ({
+            name: host,
+            host,
+            encaps: [{ type: 'geneve', address: '127.0.0.1' }],
+            ports: ports.filter((each) => each.host === host).length,
+            confirmedAt: answers ? clock.now() : null,
+          }))
+        }),
+
       probeHosts: (hosts, signal) => call('probeHosts', signal, () => answersOf(hosts)),
 
       health: (signal) => call('health', signal, () => Promise.resolve({ problems: [] })),

@@ -23,6 +23,7 @@ import { ActionStatus } from './Actions.tsx'
 import { CapacityMeter } from './CapacityMeter.tsx'
 import { useHostActions } from './host-actions.tsx'
 import { HOST_TONES, RUNBOOKS } from './host-states.ts'
+import { HostIdentity, Nothing } from './HostIdentity.tsx'
 import { HostLoad } from './HostLoad.tsx'
 
 export default function HostPage() {
@@ -60,6 +61,7 @@ function HostView({ host }: { host: HostDetails }) {
         <Hardware host={host} />
       </Columns>
       <Storages host={host} />
+      <HostIdentity host={host} />
       <Vms hostId={id} />
       <Log hostId={id} />
       {dialog}
@@ -220,9 +222,3 @@ function Log({ hostId }: { hostId: string }) {
     </Card>
   )
 }
-
-const Nothing = ({ children }: { children: string }) => (
-  <p className="muted" style={{ padding: 'var(--space-4) var(--space-5)' }}>
-    {children}
-  </p>
-)

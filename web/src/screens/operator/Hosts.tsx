@@ -15,6 +15,7 @@ import { Time } from '../../ui/Time.tsx'
 import { commonMessages, hostMessages, operatorMessages } from '../../words/words.ts'
 import { AddHost } from './AddHost.tsx'
 import { CapacityMeter } from './CapacityMeter.tsx'
+import { Enrollments } from './Enrollments.tsx'
 import css from './fleet.module.css'
 import { useHostActions } from './host-actions.tsx'
 import { byUrgency, HOST_TONES, RUNBOOKS } from './host-states.ts'
@@ -70,6 +71,7 @@ export default function Hosts() {
           )
         }}
       </Loaded>
+      <Enrollments />
       <Recoveries />
       <Maintenances />
       {dialog}

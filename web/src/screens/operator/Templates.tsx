@@ -1,12 +1,18 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { operatorTemplatesQuery, type Template } from '../../api/operator.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatOs } from '../../ui/format.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonMessages, operatorMessages } from '../../words/words.ts'
+import { commonMessages, operatorMessages, templateMessages } from '../../words/words.ts'
+import { ImportTemplate } from './ImportTemplate.tsx'
 import { List } from './List.tsx'
+import { TemplateImports } from './TemplateImports.tsx'
 
 const w = operatorMessages.templates
 const TONES: Record<Template['state'], Tone> = {
@@ -36,6 +42,28 @@ const COLUMNS: Column<Template>[] = [
 ]
 
 export default function Templates() {
+  const [open, setOpen] = useState<Template | 'new' | null>(null)
   const templates = useQuery(operatorTemplatesQuery)
-  return <List messages={w} icon="box" of={templates} columns={COLUMNS} rowKey={({ id }) => id} />
+  const current = (templates.data ?? []).filter(({ state }) => state !== 'deprecated')
+  const menu: Column<Template> = {
+    head: commonMessages.actions,
+    quiet: true,
+    shrink: true,
+    right: true,
+    cell: (each) =>
+      each.state !== 'deprecated' && (
+        <RowMenu name={formatOs(each)} items={[{ label: templateMessages.importAction, onClick: () => setOpen(each) }]} />
+      ),
+  }
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen('new')}>
+      {templateMessages.open}
+    </Button>
+  )
+  return (
+    <List messages={w} icon="box" of={templates} columns={[...COLUMNS, menu]} rowKey={({ id }) => id} actions={create}>
+      <TemplateImports />
+      {open !== null && <ImportTemplate templates={current} {...(open !== 'new' && { template: open })} onClose={() => setOpen(null)} />}
+    </List>
+  )
 }

@@ -6,7 +6,7 @@ export const operatorMessages: Translated<typeof en> = {
     title: 'Hosts',
     about: 'Hypervisor-Hosts, Probleme zuerst, dann die vollsten.',
     empty: 'Noch keine Hosts',
-    emptyAbout: 'Bereiten Sie eine Maschine mit berthd host prepare vor, und fügen Sie den Host dann mit berthd host add hinzu.',
+    emptyAbout: 'Fügen Sie einen Host hinzu, dann können Kunden VMs erstellen.',
     name: 'Host',
     state: 'Status',
     states: {
@@ -148,7 +148,7 @@ export const operatorMessages: Translated<typeof en> = {
     title: 'Vorlagen',
     about: 'Betriebssystem-Images, aus denen VMs erstellt werden.',
     empty: 'Noch keine Vorlagen',
-    emptyAbout: 'Eine Vorlage importieren Sie mit berthd template import.',
+    emptyAbout: 'Importieren Sie eine Vorlage, dann können Kunden VMs daraus erstellen.',
     name: 'Vorlage',
     state: 'Status',
     size: 'Größe',

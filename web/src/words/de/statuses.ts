@@ -59,6 +59,7 @@ export const actionTitles: typeof en.actionTitles = {
   BACKUP_DELETE: 'Backup löschen',
   BACKUP_PROVE: 'Backup zur Probe wiederherstellen',
   IMAGE_CREATE: 'Image erstellen',
+  TEMPLATE_IMPORT: 'Vorlage importieren',
   VOLUME_ATTACH: 'Volume verbinden',
   VOLUME_DETACH: 'Volume trennen',
   VOLUME_GROW: 'Volume vergrößern',

@@ -3,7 +3,7 @@ export const operatorMessages = {
     title: 'Hosts',
     about: 'Hypervisor hosts, problems first, then the fullest.',
     empty: 'No hosts yet',
-    emptyAbout: 'Prepare a machine with berthd host prepare, then add the host with berthd host add.',
+    emptyAbout: 'Add a host, then customers can create VMs.',
     name: 'Host',
     state: 'Status',
     states: {
@@ -144,7 +144,7 @@ export const operatorMessages = {
     title: 'Templates',
     about: 'OS images that VMs are created from.',
     empty: 'No templates yet',
-    emptyAbout: 'To import a template, run: berthd template import.',
+    emptyAbout: 'Import a template, then customers can create VMs from it.',
     name: 'Template',
     state: 'Status',
     size: 'Size',

@@ -57,6 +57,7 @@ export const actionTitles: Record<string, string> = {
   BACKUP_DELETE: 'Delete backup',
   BACKUP_PROVE: 'Restore backup on trial',
   IMAGE_CREATE: 'Make image',
+  TEMPLATE_IMPORT: 'Import template',
   VOLUME_ATTACH: 'Attach volume',
   VOLUME_DETACH: 'Detach volume',
   VOLUME_GROW: 'Grow volume',

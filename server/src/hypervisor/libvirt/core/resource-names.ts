@@ -8,6 +8,8 @@ export const SPACE_FOLDER = '.space'
 export const SETUP_FOLDER = '/etc/libvirt/berth'
 export const SETUP_POOL = 'berth-setup'
 export const CHASSIS_IDENTITY = 'chassis.pem'
+/** Of libvirtd. */
+export const SERVER_CERTIFICATE = 'server.pem'
 /** Domains that exist only to probe what a host can do. */
 const PROBE_PREFIX = 'berth-probe-'
 

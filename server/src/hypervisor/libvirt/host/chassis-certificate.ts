@@ -3,14 +3,28 @@
 // when it has changed.
 import { X509Certificate } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
-import type { Chassis } from '../../driver.ts'
+import type { Chassis, HostCertificate } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { CHASSIS_IDENTITY, SETUP_POOL } from '../core/resource-names.ts'
+import { CHASSIS_IDENTITY, SERVER_CERTIFICATE, SETUP_POOL } from '../core/resource-names.ts'
 import { findSetupFile, readSetupFile } from './setup-files.ts'
 
 const MOST_BYTES = 64 * 1024
+const FILES = { LIBVIRT: SERVER_CERTIFICATE, CHASSIS: CHASSIS_IDENTITY } as const
 
 export const chassisMethods = ({ call, exclusive }: HostContext): Chassis => ({
+  listCertificates: (signal) =>
+    exclusive(SETUP_POOL, signal, () =>
+      call('read the certificates of the host', signal, async (host) => {
+        const found: HostCertificate[] = []
+        for (const [kind, file] of Object.entries(FILES) as [HostCertificate['kind'], string][]) {
+          const volume = await findSetupFile(host, file)
+          if (!volume) continue
+          const { subject, issuer, validTo } = new X509Certificate(await readSetupFile(host, volume, MOST_BYTES, signal))
+          found.push({ kind, subject, issuer, expiresAt: new Date(validTo) })
+        }
+        return found
+      }),
+    ),
   ensureChassisCertificate: (validUntil, issue, signal) =>
     exclusive(SETUP_POOL, signal, () =>
       call('renew the certificate of the chassis', signal, async (host) => {

@@ -1,0 +1,37 @@
+import type { templateMessages as en } from '../en/templates.ts'
+import type { Translated } from '../translated.ts'
+
+export const templateMessages: Translated<typeof en> = {
+  open: 'Vorlage importieren',
+  about:
+    'Ein Worker holt das Image, prüft es und veröffentlicht es. Von da an können Kunden es wählen; VMs behalten das Image, das sie haben.',
+  template: 'Vorlage',
+  another: 'Eine neue Vorlage',
+  slug: 'Kürzel',
+  slugHint: 'Zum Beispiel alpine-3-22, so heißt sie in der API',
+  name: 'Name',
+  version: 'Version',
+  distribution: 'Distribution',
+  arch: 'Architektur',
+  url: 'URL des Images',
+  urlHint: 'Ein Image als qcow2 oder raw, über https von einer öffentlichen Adresse',
+  urlKnown: 'Leer: das Image der Distribution',
+  checksum: 'Prüfsumme',
+  checksumHint: 'sha256 oder sha512 der Datei',
+  checksumsUrl: 'URL der Prüfsummen',
+  checksumsHint: 'Anstelle einer Prüfsumme: die Datei der Distribution, zum Beispiel SHA256SUMS',
+  user: 'Benutzer zum Anmelden',
+  minDisk: 'Kleinster Datenträger (GiB)',
+  minRam: 'Kleinster Arbeitsspeicher (MiB)',
+  firmware: 'Firmware',
+  firmwares: { '': 'Wie bei der Architektur üblich', bios: 'BIOS', uefi: 'UEFI', 'secure-boot': 'UEFI mit Secure Boot' },
+  tpm: 'VMs haben ein TPM',
+  agent: 'Das Image enthält den QEMU Guest Agent',
+  submit: 'Vorlage importieren',
+  started: 'Import begonnen',
+  imports: 'Importe',
+  from: 'Von',
+  state: 'Status',
+  begun: 'Begonnen',
+  importAction: 'Image importieren',
+}
