@@ -1537,7 +1537,7 @@ type VMCreated struct {
 	Alternative *int `json:"alternative,omitempty"`
 }
 
-// CreateQuote: Of all VMs of a count
+// CreateQuote: Of all VMs of a count, and of their new volumes
 type CreateQuote struct {
 	// What would be taken from the wallet now, for example "12.00"; negative: given back
 	Charge string `json:"charge"`
@@ -1546,6 +1546,8 @@ type CreateQuote struct {
 	Currency string `json:"currency"`
 	// Decimal with two places; null in a project, whose members do not see the wallet of the account that pays
 	BalanceAfter *string `json:"balanceAfter"`
+	// Only with volumes: what new ones are of `charge` and `monthly`
+	VolumesMonthly *string `json:"volumesMonthly,omitempty"`
 	// Only with alternatives: the index of the one that is placed; null: the request itself
 	Alternative *int `json:"alternative,omitempty"`
 }
@@ -1561,6 +1563,22 @@ type CustomConfig struct {
 	Bandwidth *int `json:"bandwidth,omitempty"`
 	// Mbit/s, where the catalog has a price for it; what is included when absent
 	NetworkSpeed *int `json:"networkSpeed,omitempty"`
+}
+
+// VMVolume: A new volume needs the scope volumes:create
+type VMVolume struct {
+	// A detached volume of the account: then nothing else is given. The VM is placed on the host of one on LOCAL storage. Needs the scope volumes:update, and goes with no count above 1
+	VolumeID *string `json:"volumeId,omitempty"`
+	// Of a new volume: required, with sizeGiB. With a count {n} stands for the number of the VM, as in name of the VM
+	Name *string `json:"name,omitempty"`
+	// must be 1-16384 GiB
+	SizeGiB *int `json:"sizeGiB,omitempty"`
+	// Of a new volume; left out: REPLICATED where the region has it
+	Storage *Storage `json:"storage,omitempty"`
+	// At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were
+	Labels map[string]string `json:"labels,omitzero"`
+	// Of a new volume: it cannot be deleted until this is false again
+	IsProtected *bool `json:"isProtected,omitempty"`
 }
 
 // VMAlternative: At least one of them. What is left out is as in the request
@@ -1598,6 +1616,8 @@ type CreateVM struct {
 	PlacementGroupID *string `json:"placementGroupId,omitempty"`
 	// What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts, or either as gzip in base64. At most 64 KiB when decoded. It can never be read back
 	UserData *string `json:"userData,omitempty"`
+	// The VM has them from its first start. New ones are charged with the VM, and deleted and refunded where it cannot be built
+	Volumes []VMVolume `json:"volumes,omitzero"`
 	// At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were
 	Labels map[string]string `json:"labels,omitzero"`
 	// False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less

@@ -18,6 +18,7 @@ const choices = (more: Partial<Choices>): Choices => ({
   networks: [],
   firewalls: [],
   groups: [],
+  volumes: [],
   availability: [],
   hostnames: [],
   ...more,

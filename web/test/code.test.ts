@@ -14,6 +14,15 @@ test('the TypeScript example logs in as the default user of the image', () => {
   expect(asCli({ ...request, labels: { env: 'prod', gpu: '' } }, names)).toMatch(/--label env=prod \\\n {2}--label gpu$/)
 })
 
+test('volumes are options of the CLI: new ones as they are to be, others by id', () => {
+  const request = { regionId: 'cregion000', osTemplateId: 'cubuntu000', planId: 'csmall0000', hostname: 'web-1' }
+  const names = { region: 'fra1', os: 'ubuntu', plan: 'small', user: 'root', alternatives: [] }
+  const volumes = [{ name: 'my data', sizeGiB: 50, storage: 'LOCAL' as const }, { name: 'log', sizeGiB: 5 }, { volumeId: 'cvolume000' }]
+  expect(asCli({ ...request, volumes }, names)).toMatch(
+    /--volume 'name=my data,size=50,storage=local' \\\n {2}--volume 'name=log,size=5' \\\n {2}--volume cvolume000$/,
+  )
+})
+
 test('several VMs are waited for one after the other, and alternatives are named by slug', () => {
   const request = { regionId: 'cregion000', osTemplateId: 'cubuntu000', planId: 'csmall0000', hostname: 'web-{n}', count: 3 }
   const names = { region: 'fra1', os: 'ubuntu', plan: 'small', user: 'root', alternatives: ['region=ams1,plan=nano'] }

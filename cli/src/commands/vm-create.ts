@@ -23,6 +23,7 @@ interface Options {
   password?: string
   firewall?: string[]
   network?: string[]
+  volume?: string[]
   placementGroup?: string
   userData?: string
   dailyBackups?: true
@@ -60,6 +61,10 @@ export const createVm = defineCommand<Options>({
     ['--password <password>', 'console password; - reads stdin, @file reads a file'],
     ['--firewall <firewall...>', 'firewalls to bind'],
     ['--network <network...>', 'private networks to attach'],
+    [
+      '--volume <volume...>',
+      'volumes that it has from its first start: free ones, or new ones as name=<name>,size=<GiB> with storage=local or replicated',
+    ],
     ['--placement-group <group>', 'placement group; see berth placement-group list'],
     ['--user-data <text>', 'what cloud-init does at the first boot: a script or #cloud-config; - reads stdin, @file reads a file'],
     ['--daily-backups', 'enable daily backups'],
@@ -142,8 +147,29 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       publicIpv4: options.ipv6Only && false,
       isProtected: options.protect,
       count: options.count === undefined ? undefined : parseInteger('--count', options.count),
+      volumes: options.volume && (await Promise.all(options.volume.map((text) => parseVolume(ctx, text)))),
       alternatives: options.alternative && (await Promise.all(options.alternative.map((text) => parseAlternative(ctx, text)))),
     }),
+  }
+}
+
+type VmVolume = NonNullable<Body<'createVm'>['volumes']>[number]
+
+/** `name=data,size=50`, or the name or id of one that is there. */
+async function parseVolume(ctx: CommandContext, text: string): Promise<VmVolume> {
+  if (!text.includes('=')) return { volumeId: await ctx.resolveId('volume', text) }
+  const fields = Object.fromEntries(
+    text.split(',').map((part) => {
+      const [, key, value] = /^(name|size|storage)=(.+)$/.exec(part) ?? []
+      if (!key || !value)
+        throw usageError(`--volume ${text}: give a free volume, or name= and size= of a new one, such as name=data,size=50`)
+      return [key, value]
+    }),
+  )
+  return {
+    name: fields['name'] ?? '',
+    sizeGiB: parseInteger('--volume size', fields['size'] ?? ''),
+    ...(fields['storage'] && { storage: fields['storage'].toUpperCase() as 'LOCAL' | 'REPLICATED' }),
   }
 }
 

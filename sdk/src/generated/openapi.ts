@@ -2400,7 +2400,7 @@ export interface components {
             /** @description Only with alternatives: the index of the one that is placed; null: the request itself */
             alternative?: (number | null) | undefined;
         };
-        /** @description Of all VMs of a count */
+        /** @description Of all VMs of a count, and of their new volumes */
         CreateQuote: {
             /** @description What would be taken from the wallet now, for example "12.00"; negative: given back */
             charge: string;
@@ -2409,6 +2409,8 @@ export interface components {
             currency: string;
             /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
             balanceAfter: string | null;
+            /** @description Only with volumes: what new ones are of `charge` and `monthly` */
+            volumesMonthly?: string | undefined;
             /** @description Only with alternatives: the index of the one that is placed; null: the request itself */
             alternative?: (number | null) | undefined;
         };
@@ -2422,6 +2424,26 @@ export interface components {
             bandwidth?: number | undefined;
             /** @description Mbit/s, where the catalog has a price for it; what is included when absent */
             networkSpeed?: number | undefined;
+        };
+        /** @description A new volume needs the scope volumes:create */
+        VmVolume: {
+            /** @description A detached volume of the account: then nothing else is given. The VM is placed on the host of one on LOCAL storage. Needs the scope volumes:update, and goes with no count above 1 */
+            volumeId?: string | undefined;
+            /** @description Of a new volume: required, with sizeGiB. With a count {n} stands for the number of the VM, as in name of the VM */
+            name?: string | undefined;
+            /** @description must be 1-16384 GiB */
+            sizeGiB?: number | undefined;
+            /**
+             * @description Of a new volume; left out: REPLICATED where the region has it
+             * @enum {unknown}
+             */
+            storage?: ("LOCAL" | "REPLICATED") | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+            /** @description Of a new volume: it cannot be deleted until this is false again */
+            isProtected?: boolean | undefined;
         };
         /** @description At least one of them. What is left out is as in the request */
         VmAlternative: {
@@ -2459,6 +2481,8 @@ export interface components {
             placementGroupId?: string | undefined;
             /** @description What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts, or either as gzip in base64. At most 64 KiB when decoded. It can never be read back */
             userData?: string | undefined;
+            /** @description The VM has them from its first start. New ones are charged with the VM, and deleted and refunded where it cannot be built */
+            volumes?: components["schemas"]["VmVolume"][] | undefined;
             /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
             labels?: {
                 [key: string]: string;
@@ -3416,6 +3440,7 @@ export type Vm = components['schemas']['Vm'];
 export type VmCreated = components['schemas']['VmCreated'];
 export type CreateQuote = components['schemas']['CreateQuote'];
 export type CustomConfig = components['schemas']['CustomConfig'];
+export type VmVolume = components['schemas']['VmVolume'];
 export type VmAlternative = components['schemas']['VmAlternative'];
 export type CreateVm = components['schemas']['CreateVm'];
 export type Quote = components['schemas']['Quote'];

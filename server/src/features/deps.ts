@@ -17,6 +17,9 @@ import type { Outbound } from '../kernel/net/outbound-http.ts'
 import { keyedReconcilersFor, reconcilersFor } from '../workflow/reconciler-loop.ts'
 import { workflowsFor, type Engine, type StartOptions } from '../workflow/workflow-builder.ts'
 import type { RunWatcher } from '../workflow/run-watcher.ts'
+import type { Cents } from '../kernel/money.ts'
+import type { RegionRow } from './catalog/service.ts'
+import type { VmVolume } from './vms/schema.ts'
 import type { BackupTargetPool } from './backup-targets/pool.ts'
 import type { AuditTrail } from './audit-log/audit-trail.ts'
 import type { EventFeed } from './events/feed.ts'
@@ -71,9 +74,51 @@ export interface VmSource {
   diskGiB: number
   /** In the transaction that found it. */
   start(
-    run: { vmId: string; chargedCents: string; passwordHash: string | null; hasUserData?: boolean },
+    run: { vmId: string; chargedCents: string; passwordHash: string | null; hasUserData?: boolean; volumes?: VmVolumeRef[] },
     options: StartOptions,
   ): Promise<string>
+}
+
+/** Of a VM that is created. JSON-compatible: the input of its run has it. */
+export interface VmVolumeRef {
+  volumeId: string
+  /** For this VM: with one that cannot be built it goes. */
+  isMade: boolean
+}
+
+export interface VmVolumesEnd {
+  vmId: string
+  hostId: string
+  runId: string
+  now: Date
+  volumes: VmVolumeRef[]
+  error: string | null
+  /** Its machine may be left. */
+  cleanupFailed: boolean
+}
+
+/** Volumes that VMs are created with, checked and locked. */
+export interface VmVolumes {
+  /** On local storage, where the VM has to be then. */
+  host: { id: string; volumeName: string } | null
+  /** Whether VMs in this region can have them. */
+  requireIn(region: RegionRow): void
+  /** Books quotas, and room of storage backends, for all VMs. */
+  reserve(region: RegionRow): Promise<ReservedVolumes>
+}
+
+export interface ReservedVolumes {
+  /** A month, of one VM. */
+  price: Cents
+  /** What new ones take of the host of each VM. */
+  gibOnHost: number
+  refsOf(index: number): VmVolumeRef[]
+  /** Of a VM that exists, in its run. */
+  attach(index: number, vm: { id: string; hostId: string }, runId: string): Promise<unknown>
+  /** Once all VMs have theirs. */
+  record(): Promise<unknown>
+  /** Answers the balance after it; undefined where there was nothing to charge. */
+  charge(): Promise<Cents | undefined>
 }
 
 /** What features do when something happens in a feature to the left of them, which must not import them. Those with a `tx` run in the
@@ -100,6 +145,10 @@ export interface Hooks {
   onCopiesListed: ((tx: Tx, now: Date, hostId: string, present: string[]) => Promise<string[]>)[]
   /** Finds the backup that a VM is to be made of. It is not purged before the transaction ends, nor during the run that `start` begins. */
   openVmSource: (tx: Tx, deps: Deps, who: Principal, backupId: string) => Promise<VmSource>
+  /** Finds the volumes that so many VMs are to be created with. */
+  openVmVolumes: (tx: Tx, deps: Deps, who: Principal, wanted: VmVolume[], count: number) => Promise<VmVolumes>
+  /** When the run ends that has provisioned the VM or, with an `error`, has not. What it answers records that: after the events of the VM. */
+  endVmVolumes: (tx: Tx, deps: Deps, end: VmVolumesEnd) => Promise<() => Promise<unknown>>
   /** For what is lost at power-off, such as traffic counters. A failure is logged and does not keep the VM from being stopped. */
   beforePowerOff: ((deps: Deps, vmId: string, driver: Driver, signal: AbortSignal) => Promise<unknown>)[]
 }

@@ -144,6 +144,7 @@ import { renewVolumes, triggerVolumeRenewals } from './volumes/renew.reconciler.
 import { volumeRoutes } from './volumes/routes.ts'
 import { volumeEvents } from './volumes/schema.ts'
 import { keepVolumes } from './volumes/service.ts'
+import { endVmVolumes, openVmVolumes } from './volumes/with-vm.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { walletEvents } from './wallet/schema.ts'
 import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
@@ -327,5 +328,7 @@ export const hooks: Hooks = {
   onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll, keepVolumes],
   onCopiesListed: [failMissingSnapshots],
   openVmSource: openBackupAsSource,
+  openVmVolumes,
+  endVmVolumes,
   beforePowerOff: [meterBeforePowerOff],
 }

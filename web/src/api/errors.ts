@@ -35,7 +35,7 @@ export function fieldError(error: unknown, field: string): string | undefined {
   shownFields.set(error, (shownFields.get(error) ?? new Set()).add(field))
   const found = error.fields.find((each) => each.field === field || rootOf(each.field) === field)
   if (!found) return undefined
-  const entry = Number(found.field.split('.')[1])
+  const entry = found.field === field ? NaN : Number(found.field.split('.')[1])
   return sentence(Number.isInteger(entry) ? commonMessages.listEntry(entry + 1, withoutName(found)) : withoutName(found))
 }
 

@@ -2164,7 +2164,7 @@ class VmCreated(TypedDict):
 
 
 class CreateQuote(TypedDict):
-    """Of all VMs of a count"""
+    """Of all VMs of a count, and of their new volumes"""
     charge: str
     """What would be taken from the wallet now, for example "12.00"; negative: given back"""
     monthly: str
@@ -2172,6 +2172,8 @@ class CreateQuote(TypedDict):
     currency: str
     balanceAfter: str | None
     """Decimal with two places; null in a project, whose members do not see the wallet of the account that pays"""
+    volumesMonthly: NotRequired[str]
+    """Only with volumes: what new ones are of `charge` and `monthly`"""
     alternative: NotRequired[int | None]
     """Only with alternatives: the index of the one that is placed; null: the request itself"""
 
@@ -2186,6 +2188,23 @@ class CustomConfig(TypedDict):
     """GB (10^9 bytes) per billing month, where the catalog has a price for it; what is included when absent"""
     networkSpeed: NotRequired[int]
     """Mbit/s, where the catalog has a price for it; what is included when absent"""
+
+
+class VmVolume(TypedDict):
+    """A new volume needs the scope volumes:create"""
+    volumeId: NotRequired[str]
+    """A detached volume of the account: then nothing else is given. The VM is placed on the host of one on LOCAL storage. Needs the scope
+    volumes:update, and goes with no count above 1"""
+    name: NotRequired[str]
+    """Of a new volume: required, with sizeGiB. With a count {n} stands for the number of the VM, as in name of the VM"""
+    sizeGiB: NotRequired[int]
+    """must be 1-16384 GiB"""
+    storage: NotRequired[Literal["LOCAL", "REPLICATED"]]
+    """Of a new volume; left out: REPLICATED where the region has it"""
+    labels: NotRequired[dict[str, str]]
+    """At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were"""
+    isProtected: NotRequired[bool]
+    """Of a new volume: it cannot be deleted until this is false again"""
 
 
 class VmAlternative(TypedDict):
@@ -2224,6 +2243,8 @@ class CreateVm(TypedDict):
     userData: NotRequired[str]
     """What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts,
     or either as gzip in base64. At most 64 KiB when decoded. It can never be read back"""
+    volumes: NotRequired[list[VmVolume]]
+    """The VM has them from its first start. New ones are charged with the VM, and deleted and refunded where it cannot be built"""
     labels: NotRequired[dict[str, str]]
     """At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were"""
     publicIpv4: NotRequired[bool]

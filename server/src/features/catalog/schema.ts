@@ -14,6 +14,8 @@ export const Region = object(
 )
 export type Region = Static<typeof Region>
 
+export const VolumeSizeGiB = Type.Integer({ minimum: 1, maximum: 16_384, rule: 'must be 1-16384 GiB' })
+
 export const Storage = Type.Enum(['LOCAL', 'REPLICATED'], {
   description: 'Where the disk is: LOCAL on the host of the VM, REPLICATED in several copies apart from it',
 })

@@ -63,6 +63,8 @@ export const vmRoutes: Routes = (api, deps) => {
       givesLogin: true,
       errorCodes: [
         'not_found',
+        'busy',
+        'in_use',
         'invalid_state',
         'region_mismatch',
         'unavailable',

@@ -1,4 +1,19 @@
-import { Id, IPV6, nameQuery, nameText, nullable, object, oneOf, QUAD, sortQuery, text, Type, type Static } from '../../http/api/schema.ts'
+import {
+  Id,
+  IPV6,
+  Money,
+  nameQuery,
+  nameText,
+  nullable,
+  object,
+  oneOf,
+  QUAD,
+  sortQuery,
+  text,
+  Type,
+  type Static,
+} from '../../http/api/schema.ts'
+import { VolumeSizeGiB } from '../catalog/schema.ts'
 import { ReverseName } from '../reverse-names/schema.ts'
 import { labelQuery, Labels } from '../labels/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
@@ -63,6 +78,32 @@ const UserData = Type.String({
     'What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts, or either as gzip in base64. At most 64 KiB when decoded. It can never be read back',
 })
 
+export const VmVolume = object(
+  {
+    volumeId: Type.Optional(
+      Type.String({
+        ...Id,
+        description:
+          'A detached volume of the account: then nothing else is given. The VM is placed on the host of one on LOCAL storage. Needs the scope volumes:update, and goes with no count above 1',
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({
+        ...nameText(1, 100),
+        description: 'Of a new volume: required, with sizeGiB. With a count {n} stands for the number of the VM, as in name of the VM',
+      }),
+    ),
+    sizeGiB: Type.Optional(VolumeSizeGiB),
+    storage: Type.Optional(
+      Type.Enum(['LOCAL', 'REPLICATED'], { description: 'Of a new volume; left out: REPLICATED where the region has it' }),
+    ),
+    labels: Type.Optional(Labels),
+    isProtected: Type.Optional(Type.Boolean({ description: 'Of a new volume: it cannot be deleted until this is false again' })),
+  },
+  { title: 'VmVolume', description: 'A new volume needs the scope volumes:create' },
+)
+export type VmVolume = Static<typeof VmVolume>
+
 export const CreateVm = object(
   {
     regionId: Id,
@@ -87,6 +128,13 @@ export const CreateVm = object(
     privateNetworkIds: Type.Optional(Type.Array(Id, { maxItems: 5 })),
     placementGroupId: Type.Optional(Id),
     userData: Type.Optional(UserData),
+    volumes: Type.Optional(
+      Type.Array(VmVolume, {
+        maxItems: 8,
+        description:
+          'The VM has them from its first start. New ones are charged with the VM, and deleted and refunded where it cannot be built',
+      }),
+    ),
     labels: Type.Optional(Labels),
     publicIpv4: Type.Optional(
       Type.Boolean({
@@ -168,7 +216,14 @@ export const VmCreated = object(
 )
 export type VmCreated = Static<typeof VmCreated>
 
-export const CreateQuote = object({ ...Quote.properties, alternative }, { title: 'CreateQuote', description: 'Of all VMs of a count' })
+export const CreateQuote = object(
+  {
+    ...Quote.properties,
+    volumesMonthly: Type.Optional({ ...Money, description: 'Only with volumes: what new ones are of `charge` and `monthly`' }),
+    alternative,
+  },
+  { title: 'CreateQuote', description: 'Of all VMs of a count, and of their new volumes' },
+)
 export type CreateQuote = Static<typeof CreateQuote>
 
 export const UpdateVm = object(

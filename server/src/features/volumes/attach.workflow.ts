@@ -21,7 +21,7 @@ import {
 } from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
 import { recordVolumeEvent } from './events.ts'
-import { lockOwnVolume, movedError, requireIdleVolume, requirePaid, requireReachable, requireVolume } from './guards.ts'
+import { lockOwnVolume, movedError, requireFree, requireIdleVolume, requireVolume } from './guards.ts'
 import type { CreateVolume, Volume, VolumeChanging } from './schema.ts'
 import { insertVolume, toVolumeSpec } from './service.ts'
 import { createFromSnapshot } from './from-snapshot.workflow.ts'
@@ -162,19 +162,13 @@ export const attachVolume = (tx: Tx, deps: Deps, who: Principal, id: string, vmI
     label: ATTACH,
     find: () => lockOwnVolume(tx, who.accountId, id),
     act: async (vm, start, row) => {
-      requireIdleVolume(row)
-      await requireAttachable(tx, row, vm, deps.clock.now())
+      await requireFree(tx, row, deps.clock.now(), vm.id)
+      await requireAttachable(tx, row, vm)
       return { vmId, actionId: await beginAttach(tx, deps, row, vm, start) }
     },
   })
 
-async function requireAttachable(tx: Tx, row: sql.ShownVolume, vm: VmDetails, now: Date): Promise<void> {
-  if (row.vm_id !== null) {
-    const owner = row.vm_id === vm.id ? 'this VM already' : `VM ${row.vm_name}: detach it first`
-    throw apiError('in_use', `The volume ${row.name} is attached to ${owner}`)
-  }
-  requirePaid(row, now)
-  await requireReachable(tx, row)
+async function requireAttachable(tx: Tx, row: sql.ShownVolume, vm: VmDetails): Promise<void> {
   if (row.region_id !== vm.region_id) throw apiError('region_mismatch', `The volume ${row.name} is in another region than VM ${vm.name}`)
   if (row.host_id !== null && row.host_id !== vm.host_id) {
     const others = await sql.vmsOn(tx, row.account_id, row.host_id)

@@ -6,6 +6,7 @@ import { testRunner } from '../../../test/run-workflows.ts'
 import { withStubbornGuests } from '../../../test/stubborn-guests.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
+import { provisionVm } from '../vms/actions/create.ts'
 import { attachWorkflow, detachWorkflow, takeVolume } from './attach.workflow.ts'
 import { growWorkflow } from './grow.workflow.ts'
 import { purgeVolumes } from './purge.reconciler.ts'
@@ -163,6 +164,41 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             failed: async () => {
               expect(await state()).toEqual({ ...attached, sizeGiB: 30, data: [30] })
               expect(await wallet()).toBe(charged)
+              await app.checkInvariants()
+            },
+          },
+          { thorough },
+        )
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'made and attached with a VM',
+      async () => {
+        let [made, free] = ['', '']
+        const statusOf = async (volumeId: string) => (await customer.get(`/volumes/${volumeId}`)).body.data?.status
+        await testCrashSafety(
+          {
+            ...setup,
+            workflow: provisionVm,
+            start: async () => {
+              free = (await customer.post('/volumes', { name: 'free', sizeGiB: 5, regionId })).body.data.id
+              charged = await wallet()
+              const volumes = [{ name: 'made', sizeGiB: 10 }, { volumeId: free }]
+              const { vm, actionId } = (await customer.post('/vms', { ...(await app.given.vmInput()), volumes })).body.data
+              made = (await customer.get(`/volumes?vmId=${vm.id}&name=made`)).body.data[0].id
+              return actionId
+            },
+            completed: async () => {
+              expect([await statusOf(made), await statusOf(free)]).toEqual(['ATTACHED', 'ATTACHED'])
+              await app.checkInvariants()
+            },
+            failed: async () => {
+              expect([await statusOf(made), await statusOf(free)]).toEqual([undefined, 'AVAILABLE'])
+              expect(await wallet()).toBe(charged)
+              await purgeVolumes.runOnce(app.deps)
+              expect(await app.db.many(sql`select from simulated.volumes where kind = 'volume' and id = ${made}`)).toEqual([])
               await app.checkInvariants()
             },
           },

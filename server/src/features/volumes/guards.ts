@@ -53,6 +53,17 @@ export async function requireReachable(tx: Tx, row: sql.ShownVolume): Promise<vo
     )
 }
 
+/** Of a locked one that this VM, or a new one, is to have. */
+export async function requireFree(tx: Tx, row: sql.ShownVolume, now: Date, vmId: string | null = null): Promise<void> {
+  requireIdleVolume(row)
+  if (row.vm_id !== null) {
+    const owner = row.vm_id === vmId ? 'this VM already' : `VM ${row.vm_name}: detach it first`
+    throw apiError('in_use', `The volume ${row.name} is attached to ${owner}`)
+  }
+  requirePaid(row, now)
+  await requireReachable(tx, row)
+}
+
 /** Nothing is reached on a host that was removed. */
 export async function requireHost(tx: Tx, { host_id }: Pick<sql.VolumeRow, 'host_id'>): Promise<void> {
   if (host_id !== null && (await findHost(tx, host_id))?.removed_at)

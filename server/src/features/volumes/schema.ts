@@ -1,9 +1,7 @@
 import { Id, nameQuery, nameText, nullable, object, oneOf, sortQuery, Timestamp, Type, type Static } from '../../http/api/schema.ts'
-import { Storage } from '../catalog/schema.ts'
+import { Storage, VolumeSizeGiB } from '../catalog/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
-
-const SizeGiB = Type.Integer({ minimum: 1, maximum: 16_384, rule: 'must be 1-16384 GiB' })
 
 export const VOLUME_STATUSES = ['AVAILABLE', 'ATTACHING', 'ATTACHED', 'DETACHING'] as const
 
@@ -37,7 +35,7 @@ const Name = nameText(1, 100)
 export const CreateVolume = object(
   {
     name: Name,
-    sizeGiB: SizeGiB,
+    sizeGiB: VolumeSizeGiB,
     regionId: Type.String({ ...Id, description: 'The region whose VMs can have it' }),
     vmId: Type.Optional(Type.String({ ...Id, description: 'A VM of the region that it is attached to at once' })),
     snapshotId: Type.Optional(
@@ -67,7 +65,7 @@ export const UpdateVolume = object(
     isProtected: Type.Optional(Type.Boolean()),
     sizeGiB: Type.Optional(
       Type.Integer({
-        ...SizeGiB,
+        ...VolumeSizeGiB,
         description: 'It can only grow. A running guest sees the new size at once, and grows its filesystem itself',
       }),
     ),
@@ -109,10 +107,13 @@ const VolumeEventData = object(
 )
 
 export const volumeEvents = {
-  'volume.created': defineEvent(VolumeEventData, 'A volume was created', { by: ['createVolume'] }),
-  'volume.attached': defineEvent(VolumeEventData, 'A VM has the volume', { by: ['attachVolume'], sometimesBy: ['createVolume'] }),
+  'volume.created': defineEvent(VolumeEventData, 'A volume was created', { by: ['createVolume'], sometimesBy: ['createVm'] }),
+  'volume.attached': defineEvent(VolumeEventData, 'A VM has the volume', {
+    by: ['attachVolume'],
+    sometimesBy: ['createVolume', 'createVm'],
+  }),
   'volume.attach_failed': defineEvent(VolumeEventData, 'A volume could not be attached and stays detached', {
-    sometimesBy: ['attachVolume', 'createVolume'],
+    sometimesBy: ['attachVolume', 'createVolume', 'createVm'],
   }),
   'volume.detached': defineEvent(
     VolumeEventData,
@@ -130,9 +131,11 @@ export const volumeEvents = {
   }),
   'volume.renewed': defineEvent(VolumeEventData, 'The next month of the volume was charged'),
   'volume.past_due': defineEvent(VolumeEventData, 'The wallet did not cover the renewal: the volume will be detached, then deleted'),
-  'volume.deleted': defineEvent(VolumeEventData, 'A volume was deleted with its data, by its owner or because it was not paid', {
-    by: ['deleteVolume'],
-  }),
+  'volume.deleted': defineEvent(
+    VolumeEventData,
+    'A volume was deleted with its data: by its owner, because it was not paid, or because the VM that it was made with could not be built',
+    { by: ['deleteVolume'], sometimesBy: ['createVm'] },
+  ),
 }
 
 declare module '../events/schema.ts' {

@@ -84,33 +84,55 @@ export async function insertVolume(
   await requireFunds(tx, now, accountId, price, currency)
   const place = await allocatePlace(tx, storage, owner, sizeGiB)
   const id = newId()
+  await writeVolume(tx, now, { id, account_id: accountId, region_id: region.id, storage, ...place }, input, price)
+  await begin((await sql.volumeById(tx, id))!)
+  const shown = await recordVolumeEvent(tx, deps, id, 'volume.created')
+  const paid = await payFirstMonth(tx, deps, accountId, { id, name: input.name, price })
+  if (dryRun) return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
+  return shown
+}
+
+/** Its row. It is paid by `payFirstMonth` in the same transaction, once everything else is written. */
+export async function writeVolume(
+  tx: Tx,
+  now: Date,
+  where: Pick<sql.VolumeRow, 'id' | 'account_id' | 'region_id' | 'storage' | 'host_id' | 'storage_id'>,
+  { name, labels = {}, isProtected = false, sizeGiB }: Pick<CreateVolume, 'name' | 'labels' | 'isProtected' | 'sizeGiB'>,
+  price: Cents,
+): Promise<void> {
   const period = firstPeriod(now, price)
   await sql.insertVolume(tx, {
-    id,
-    account_id: accountId,
-    region_id: region.id,
-    name: input.name,
-    labels: input.labels ?? {},
-    is_protected: input.isProtected ?? false,
+    ...where,
+    name,
+    labels,
+    is_protected: isProtected,
     size_gib: sizeGiB,
-    storage,
-    ...place,
     renewal_day: period.renewalDay,
     period_started_at: period.startsAt,
     period_price_cents: price,
     next_renewal_at: period.endsAt,
     created_at: now,
   })
-  await begin((await sql.volumeById(tx, id))!)
-  const shown = await recordVolumeEvent(tx, deps, id, 'volume.created')
-  const entry = { type: 'VOLUME_CHARGE', description: `First month of volume ${input.name}`, ...referenceTo(id), currency } as const
-  const paid = await charge(tx, now, accountId, price, entry)
-  await sql.insertPeriod(tx, id, period, paid.id)
-  if (dryRun) return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
-  return shown
 }
 
-async function storageFor(tx: Tx, region: RegionRow, wanted: sql.VolumeRow['storage'] | undefined): Promise<sql.VolumeRow['storage']> {
+export async function payFirstMonth(
+  tx: Tx,
+  { clock, config: { currency } }: Pick<Deps, 'clock' | 'config'>,
+  accountId: string,
+  { id, name, price }: { id: string; name: string; price: Cents },
+) {
+  const now = clock.now()
+  const entry = { type: 'VOLUME_CHARGE', description: `First month of volume ${name}`, ...referenceTo(id), currency } as const
+  const paid = await charge(tx, now, accountId, price, entry)
+  await sql.insertPeriod(tx, id, firstPeriod(now, price), paid.id)
+  return paid
+}
+
+export async function storageFor(
+  tx: Tx,
+  region: RegionRow,
+  wanted: sql.VolumeRow['storage'] | undefined,
+): Promise<sql.VolumeRow['storage']> {
   const isReplicated = await hasReplicatedStorage(tx, region)
   if (wanted === 'REPLICATED' && !isReplicated)
     throw apiError('unavailable', `Region ${region.slug} has no replicated storage: choose local storage, or another region`)

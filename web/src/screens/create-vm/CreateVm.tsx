@@ -5,7 +5,7 @@ import { sshKeysQuery } from '../../queries/account.ts'
 import { availabilityQuery, plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
 import { bootableImagesQuery } from '../../queries/images.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { backupQuery, placementGroupsQuery, vmChoicesQuery, vmQuery } from '../../queries/vms.ts'
+import { backupQuery, placementGroupsQuery, vmChoicesQuery, vmQuery, volumesQuery } from '../../queries/vms.ts'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Page } from '../../ui/Page.tsx'
@@ -47,9 +47,10 @@ const useChoices = () =>
       placementGroupsQuery(),
       availabilityQuery,
       vmChoicesQuery,
+      volumesQuery({ status: 'AVAILABLE', limit: 100 }),
     ],
-    combine: ([regions, templates, images, plans, keys, networks, firewalls, groups, availability, vms]) => {
-      const all = [regions, templates, images, plans, keys, networks, firewalls, groups, availability, vms]
+    combine: ([regions, templates, images, plans, keys, networks, firewalls, groups, availability, vms, volumes]) => {
+      const all = [regions, templates, images, plans, keys, networks, firewalls, groups, availability, vms, volumes]
       const isLoaded =
         regions.data &&
         templates.data &&
@@ -60,7 +61,8 @@ const useChoices = () =>
         firewalls.data &&
         groups.data &&
         availability.data &&
-        vms.data
+        vms.data &&
+        volumes.data
       const data: Choices | undefined = isLoaded && {
         regions: regions.data,
         templates: templates.data,
@@ -70,6 +72,7 @@ const useChoices = () =>
         networks: networks.data.items,
         firewalls: firewalls.data.items,
         groups: groups.data.items,
+        volumes: volumes.data.items.filter(({ currentAction }) => currentAction === null),
         availability: availability.data,
         hostnames: vms.data.items.map(({ hostname }) => hostname),
       }

@@ -36,6 +36,7 @@ import { Section } from './Section.tsx'
 import { SizeStep } from './SizeStep.tsx'
 import { Summary } from './Summary.tsx'
 import { UserDataStep } from './UserDataStep.tsx'
+import { VolumeStep } from './VolumeStep.tsx'
 import { alternativeOf, toRequest, type VmForm } from './vm-form.ts'
 
 interface Props {
@@ -57,7 +58,7 @@ export function CreateVmForm({ choices, session, source, imageId }: Props) {
   const navigate = useNavigate()
   const create = useWrite((request: Request) => berth.vms.create(request), {
     inForm: true,
-    invalidates: ['vms', 'wallet', 'actions'],
+    invalidates: ['vms', 'wallet', 'actions', 'volumes'],
     successMessage: ({ vm, vms }) => (vms ? w.acceptedSeveral(vms.length) : w.accepted(vm.name)),
     onDone: async ({ vm, vms }) => {
       await (vms ? navigate({ to: '/vms' }) : navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }))
@@ -101,16 +102,19 @@ export function CreateVmForm({ choices, session, source, imageId }: Props) {
   const alternatives = form.alternatives.map((value) => others.find((each) => each.value === value))
   const taken = typeof price?.alternative === 'number' ? (alternatives[price.alternative]?.label ?? null) : null
   const sizeText = form.kind === 'custom' ? formatSize(form) : (plan?.name ?? '')
+  const volumePrice = form.newVolumes.length > 0 && price?.volumesMonthly ? formatMoney(price.volumesMonthly, price.currency) : null
   const facts: [string, string][] = [
     [w.region, region?.name ?? ''],
     source ? [w.backup, w.backupOf(source.backup.name, source.vm.name)] : [w.os, imageName],
     [w.size, sizeText],
     ...(form.count > 1 ? [[w.count, w.countValue(form.count)] as [string, string]] : []),
+    ...(volumePrice === null ? [] : [[w.volumes, w.volumeStep.price(volumePrice)] as [string, string]]),
     ...(form.publicIpv4 ? [] : [[w.publicAddress, w.ipv6Only] as [string, string]]),
   ]
   const [first, last] = [namesOf(form)[0], namesOf(form).at(-1)]
   const networks = choices.networks.filter(({ id }) => form.privateNetworkIds.includes(id))
   const firewalls = choices.firewalls.filter(({ id }) => form.firewallIds.includes(id))
+  const volumes = choices.volumes.filter(({ id }) => form.volumeIds.includes(id))
   const keys = choices.keys.filter(({ id }) => form.sshKeyIds.includes(id))
   const section = { error }
   const step = { form, set, error }
@@ -172,6 +176,16 @@ export function CreateVmForm({ choices, session, source, imageId }: Props) {
           summary={form.kind === 'plan' && plan ? `${plan.name} · ${formatSize(plan)}` : sizeText}
         >
           <SizeStep {...step} plans={plans} obstacleOf={planObstacle} note={moved && w.planMoved(moved.from, moved.to)} />
+        </Section>
+        <Section
+          {...section}
+          isOptional
+          title={w.volumes}
+          about={w.volumeStep.about}
+          fields={['volumes']}
+          summary={listOf([...form.newVolumes.map(({ name }) => name), ...volumes.map(({ name }) => name)], w.nothingChosen)}
+        >
+          <VolumeStep {...step} volumes={choices.volumes} region={region?.slug ?? ''} price={volumePrice} />
         </Section>
         <Section
           {...section}

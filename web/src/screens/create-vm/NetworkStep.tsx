@@ -1,8 +1,9 @@
-import { Checkbox, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import type { Firewall, Network } from '@berth/sdk'
 import { fieldError } from '../../api/errors.ts'
 import { Stack } from '../../ui/Page.tsx'
 import { createVmMessages as w } from '../../words/words.ts'
+import { CheckboxList } from './CheckboxList.tsx'
 import css from './create-vm.module.css'
 import type { VmForm } from './vm-form.ts'
 
@@ -51,25 +52,4 @@ export const NetworkStep = ({ form, set, networks, firewalls, region, ipv4Saving
       />
     </div>
   </Stack>
-)
-
-interface CheckboxListProps {
-  label: string
-  none: string
-  items: { id: string; name: string; about: string; isOff: boolean }[]
-  value: string[]
-  onChange: (ids: string[]) => void
-  error: string | undefined
-}
-
-const CheckboxList = ({ label, none, items, value, onChange, error }: CheckboxListProps) => (
-  <Checkbox.Group label={label} value={value} onChange={onChange} error={error}>
-    <Stack gap={8}>
-      <div />
-      {items.length === 0 && <span className="muted">{none}</span>}
-      {items.map(({ id, name, about, isOff }) => (
-        <Checkbox key={id} value={id} label={name} description={about} disabled={isOff && !value.includes(id)} />
-      ))}
-    </Stack>
-  </Checkbox.Group>
 )

@@ -1,5 +1,18 @@
 // What can be chosen, and what the form begins with.
-import type { Availability, Backup, Firewall, Image, Network, OsTemplate, PlacementGroup, Plan, Region, SshKey, Vm } from '@berth/sdk'
+import type {
+  Availability,
+  Backup,
+  Firewall,
+  Image,
+  Network,
+  OsTemplate,
+  PlacementGroup,
+  Plan,
+  Region,
+  SshKey,
+  Vm,
+  Volume,
+} from '@berth/sdk'
 import { suggestHostname } from './names.ts'
 import { EMPTY_FORM, partsOf, type VmForm } from './vm-form.ts'
 
@@ -13,6 +26,8 @@ export interface Choices {
   networks: Network[]
   firewalls: Firewall[]
   groups: PlacementGroup[]
+  /** Those that no VM has. */
+  volumes: Volume[]
   availability: Availability[]
   /** The hostnames of the account. */
   hostnames: string[]
@@ -29,7 +44,7 @@ export const hasImage = ({ checksum }: Pick<OsTemplate, 'checksum'>): boolean =>
 
 /** Preselects what is ready, so that one click creates a VM. A draft keeps what still exists. */
 export function initialForm(choices: Choices, draft: Partial<VmForm>, source: BackupSource | null = null): VmForm {
-  const { regions, templates, images, plans, keys, networks, firewalls, groups, availability, hostnames } = choices
+  const { regions, templates, images, plans, keys, networks, firewalls, groups, volumes, availability, hostnames } = choices
   const offered = templates.filter(({ available, deprecatedAt }) => available && !deprecatedAt)
   const among = (items: { id: string }[], id: string | undefined): string | undefined => items.find((item) => item.id === id)?.id
   const within = (items: { id: string }[], ids: string[] | undefined): string[] | undefined =>
@@ -60,6 +75,7 @@ export function initialForm(choices: Choices, draft: Partial<VmForm>, source: Ba
     sshKeyIds: within(keys, draft.sshKeyIds) ?? (keys.length === 1 ? [keys[0]!.id] : []),
     privateNetworkIds: within(networks, draft.privateNetworkIds) ?? [],
     firewallIds: within(firewalls, draft.firewallIds) ?? [],
+    volumeIds: within(volumes, draft.volumeIds) ?? [],
     placementGroupId: among(groups, draft.placementGroupId) ?? '',
     alternatives: (draft.alternatives ?? []).filter((each) => {
       const { regionId, planId } = partsOf(each)

@@ -47,6 +47,11 @@ export interface Names {
   alternatives: string[]
 }
 
+type VmVolume = NonNullable<CreateVm['volumes']>[number]
+
+const volumeOption = ({ volumeId, name, sizeGiB, storage }: VmVolume): string =>
+  volumeId ?? quoted(`name=${name},size=${sizeGiB}${storage ? `,storage=${storage.toLowerCase()}` : ''}`)
+
 export function asCli(request: CreateVm, { region, os, plan, alternatives }: Names): string {
   const { customConfig } = request
   const options = [
@@ -59,6 +64,7 @@ export function asCli(request: CreateVm, { region, os, plan, alternatives }: Nam
     ...(request.privateNetworkIds ?? []).map((id) => `--network ${id}`),
     ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
     ...(request.placementGroupId ? [`--placement-group ${request.placementGroupId}`] : []),
+    ...(request.volumes ?? []).map((volume) => `--volume ${volumeOption(volume)}`),
     ...(request.userData ? ['--user-data @user-data'] : []),
     ...Object.entries(request.labels ?? {}).map(([key, value]) => `--label ${value === '' ? key : `${key}=${value}`}`),
     ...(request.dailyBackupEnabled ? ['--daily-backups'] : []),

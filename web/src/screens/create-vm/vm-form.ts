@@ -2,6 +2,16 @@
 import type { CreateVm } from '@berth/sdk'
 import { readLabels } from '../../ui/Labels.tsx'
 
+export interface NewVolume {
+  name: string
+  sizeGiB: number
+  /** Empty for that of the region. */
+  storage: '' | 'LOCAL' | 'REPLICATED'
+}
+
+/** What a VM can have. */
+export const MOST_VOLUMES = 8
+
 export interface VmForm {
   regionId: string
   osTemplateId: string
@@ -20,6 +30,8 @@ export interface VmForm {
   firewallIds: string[]
   /** Empty for none. */
   placementGroupId: string
+  newVolumes: NewVolume[]
+  volumeIds: string[]
   userData: string
   /** `env=prod` each. */
   labels: string[]
@@ -48,6 +60,8 @@ export const EMPTY_FORM: VmForm = {
   privateNetworkIds: [],
   firewallIds: [],
   placementGroupId: '',
+  newVolumes: [],
+  volumeIds: [],
   userData: '',
   labels: [],
   dailyBackupEnabled: false,
@@ -69,6 +83,12 @@ export const isPriceable = ({ regionId, osTemplateId, fromBackupId, kind, planId
 
 export const isComplete = (form: VmForm): boolean => isPriceable(form) && form.hostname !== ''
 
+/** New ones first: what the API says of one is shown by its number. */
+const volumesOf = ({ newVolumes, volumeIds }: VmForm): NonNullable<CreateVm['volumes']> => [
+  ...newVolumes.map(({ name, sizeGiB, storage }) => ({ name, sizeGiB, ...(storage && { storage }) })),
+  ...volumeIds.map((volumeId) => ({ volumeId })),
+]
+
 /** Omits fields without a value, so that the request shown as code is short. */
 export function toRequest(form: VmForm): CreateVm {
   const { regionId, osTemplateId, fromBackupId, kind, planId, vcpu, ram, disk, hostname, name, password } = form
@@ -83,6 +103,7 @@ export function toRequest(form: VmForm): CreateVm {
     ...(form.privateNetworkIds.length > 0 && { privateNetworkIds: form.privateNetworkIds }),
     ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
     ...(form.placementGroupId && { placementGroupId: form.placementGroupId }),
+    ...(form.newVolumes.length + form.volumeIds.length > 0 && { volumes: volumesOf(form) }),
     ...(form.userData.trim() && { userData: form.userData }),
     ...(form.labels.length > 0 && { labels: readLabels(form.labels) }),
     ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),

@@ -37,4 +37,5 @@ export const stepNames: typeof en = {
   store: 'Image ablegen',
   transfer: 'Kopie übertragen',
   volume: 'Volume vorbereiten',
+  volumes: 'Volumes vorbereiten',
 }

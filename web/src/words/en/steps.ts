@@ -35,4 +35,5 @@ export const stepNames: Record<string, string> = {
   store: 'Store the image',
   transfer: 'Transfer the copy',
   volume: 'Prepare the volume',
+  volumes: 'Prepare the volumes',
 }

@@ -17,7 +17,7 @@ interface Asked {
   copy: Need['copy'] | undefined
   /** Of the image or the backup. */
   minimum: { ramMiB: number; diskGiB: number }
-  /** To the region, by its networks. */
+  /** To the region, by its networks or volumes. */
   isBound: boolean
 }
 

@@ -65,14 +65,16 @@ export async function alternativesOf(tx: Tx, input: CreateVm, check: (choice: Ch
 
 const NUMBER = '{n}'
 
+/** Of the n-th of so many. */
+export const numbered = (text: string, n: number, count: number): string =>
+  (count > 1 && !text.includes(NUMBER) ? `${text}-${NUMBER}` : text).replaceAll(NUMBER, String(n))
+
 /** Of each VM. With a count, `{n}` stands for 1, 2, … in hostname and name; without it the number is appended where there are several. */
 export function namesOf({ hostname, name, count }: CreateVm): { hostname: string; name: string }[] {
   if (count === undefined) return [{ hostname: checkedHostname(hostname), name: name ?? hostname }]
-  const numbered = (text: string, n: number): string =>
-    (count > 1 && !text.includes(NUMBER) ? `${text}-${NUMBER}` : text).replaceAll(NUMBER, String(n))
   return Array.from({ length: count }, (_, index) => {
-    const own = checkedHostname(numbered(hostname, index + 1))
-    const shown = name === undefined ? own : numbered(name, index + 1)
+    const own = checkedHostname(numbered(hostname, index + 1, count))
+    const shown = name === undefined ? own : numbered(name, index + 1, count)
     if (shown.length > MAX_NAME) throw invalid(`name must be 1-${MAX_NAME} characters, also with its number`, 'name')
     return { hostname: own, name: shown }
   })

@@ -6,9 +6,10 @@ import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { DiskSource } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
-import { apiError, invalid } from '../../../kernel/errors.ts'
+import { ApiError, apiError, invalid } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Cents } from '../../../kernel/money.ts'
+import { type Cents, formatCents } from '../../../kernel/money.ts'
+import { missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
 import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
 import {
   catalogNumbers,
@@ -19,7 +20,7 @@ import {
   type RegionRow,
   type TemplateRow,
 } from '../../catalog/service.ts'
-import { type Deps, type VmSource, workflow } from '../../deps.ts'
+import { type Deps, type ReservedVolumes, type VmSource, type VmVolumeRef, workflow } from '../../deps.ts'
 import { bind, requireFirewalls } from '../../firewalls/service.ts'
 import { reserveImageRoom } from '../../hosts/capacity.ts'
 import { guestNeed, require10g, requireIpv6, requireSpeed } from '../../hosts/service.ts'
@@ -85,6 +86,7 @@ export async function createVm(
     requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
     ruleForNewVm(tx, accountId, input.placementGroupId),
   ])
+  const volumes = input.volumes?.length ? await deps.hooks.openVmVolumes(tx, deps, who, input.volumes, names.length) : null
   const { dailyBackupEnabled: dailyBackup = false, network10gEnabled: network10g = false, publicIpv4 = true } = input
   const addOns = { dailyBackup, network10g, publicIpv4 }
 
@@ -98,11 +100,14 @@ export async function createVm(
     const boughtMbps = speedBought(numbers, shape)
     if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
     requireInRegion(region, networks)
+    volumes?.requireIn(region)
     await reserveVmQuotas(tx, accountId, times(shape, names.length), BigInt(names.length))
     if (publicIpv4) await requireFewRests(tx, now, accountId)
     const price = monthlyPrice(numbers, shape.priceCents, addOns)
-    requireEnough(tx, balance, price * BigInt(names.length), currency)
-    const where = { storage: shape.storage, ...guestNeed(template), traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
+    const reserved = (await volumes?.reserve(region)) ?? null
+    requireEnough(tx, balance, (price + (reserved?.price ?? 0n)) * BigInt(names.length), currency)
+    const need = { storage: shape.storage, ...guestNeed(template), traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
+    const where = { ...need, gibOnHost: reserved?.gibOnHost ?? 0, hostId: volumes?.host?.id }
     const { vcpu, ramMiB, diskGiB } = shape
     const wanted = names.map((name) => {
       const [id, runId] = [newId(), newId()]
@@ -117,22 +122,26 @@ export async function createVm(
         : allocatePlacements(tx, now, region, wanted, where)
     const places = await allocated.catch((error: unknown) => {
       if (others.length > 0) throw error
+      if (volumes?.host && error instanceof ApiError && error.code === 'no_capacity')
+        throw noCapacityError(`The host of volume ${volumes.host.volumeName} has no room for this VM at the moment`, missingIn(error))
       const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
-      throw withAlternatives(now, error, { region, shape, where, copy: first!.copy, minimum, isBound: networks.length > 0 })
+      const isBound = networks.length > 0 || (input.volumes ?? []).some(({ volumeId }) => volumeId !== undefined)
+      throw withAlternatives(now, error, { region, shape, where: need, copy: first!.copy, minimum, isBound })
     })
     if (!source) for (const place of places) await reserveImageRoom(tx, template, place)
-    return { region, shape, price, vms: wanted.map((vm, index) => ({ ...vm, place: places[index]! })) }
+    return { region, shape, price, volumes: reserved, vms: wanted.map((vm, index) => ({ ...vm, place: places[index]! })) }
   }
 
   const alternatives = await alternativesOf(tx, input, (choice) => {
     requireSize(template, choice.shape, source)
     requireInRegion(choice.region, networks)
+    volumes?.requireIn(choice.region)
   })
   const { alternative, placed } = await placeFirst(tx, { region, shape }, alternatives, place)
   const { price, vms } = placed
   const renewalDay = now.getUTCDate()
   const actionIds: string[] = []
-  for (const { id, runId, hostname, name, place } of vms) {
+  for (const [index, { id, runId, hostname, name, place }] of vms.entries()) {
     const row = {
       ...place,
       id,
@@ -170,6 +179,7 @@ export async function createVm(
       chargedCents: price.toString(),
       passwordHash: sealPassword(deps, id, passwordHash),
       ...(userData && { hasUserData: true }),
+      ...(placed.volumes && { volumes: placed.volumes.refsOf(index) }),
     }
     const options = { label: 'CREATE', ownerId: accountId, subjectId: id, runId }
     const [, actionId] = await Promise.all([
@@ -187,10 +197,12 @@ export async function createVm(
     await joinGroup(tx, id, input.placementGroupId)
     for (const firewall of firewalls) await bind(tx, now, firewall, id)
     for (const network of networks) await allocateAddress(tx, network, id)
+    await placed.volumes?.attach(index, { id, hostId: place.host_id }, actionId)
   }
   const shown: Vm[] = []
   for (const [index, { id }] of vms.entries())
     shown.push(await recordVmEventAndShow(tx, deps, accountId, id, 'vm.provisioning', { actionId: actionIds[index]! }))
+  await placed.volumes?.record()
   let balanceAfter = balance
   const parts = priceParts(numbers, placed.shape.priceCents, addOns)
   for (const { id, name } of vms) {
@@ -198,10 +210,14 @@ export async function createVm(
     const entry = { type: 'VM_CHARGE', description, referenceType: 'VM', referenceId: id, parts, currency } as const
     balanceAfter = (await charge(tx, now, accountId, price, entry)).balance_after_cents
   }
+  balanceAfter = (await placed.volumes?.charge()) ?? balanceAfter
   const taken = input.alternatives && { alternative }
   if (dryRun) {
-    const total = price * BigInt(vms.length)
-    return new DryRunResult({ ...toQuote(tx, currency, { charge: total, monthly: total, balanceAfter }), ...taken })
+    const count = BigInt(vms.length)
+    const ofVolumes = (placed.volumes?.price ?? 0n) * count
+    const total = price * count + ofVolumes
+    const quote = toQuote(tx, currency, { charge: total, monthly: total, balanceAfter })
+    return new DryRunResult({ ...quote, ...(placed.volumes && { volumesMonthly: formatCents(ofVolumes) }), ...taken })
   }
   return { vm: shown[0]!, actionId: actionIds[0]!, ...(input.count !== undefined && { vms: shown, actionIds }), ...taken }
 }
@@ -209,6 +225,7 @@ export async function createVm(
 interface Placed extends Choice {
   /** Of each. */
   price: Cents
+  volumes: ReservedVolumes | null
   vms: { id: string; runId: string; hostname: string; name: string; place: Placement & { host_id: string } }[]
 }
 
@@ -267,6 +284,7 @@ export interface ProvisionInput extends VmInput, UserDataChange {
   chargedCents: string
   /** Encrypted; null = no password login. */
   passwordHash: string | null
+  volumes?: VmVolumeRef[]
 }
 
 /** A machine left by an earlier attempt whose compensation failed would keep this one from starting. */
@@ -309,6 +327,15 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       ...(parts.afterDisk && { save: releaseFetchedRoom }),
       undo: purge,
     })
+    // What is left of them after a failure goes with those made for the VM, or stays with those that were there.
+    .step('volumes', {
+      when: ({ volumes }) => volumes !== undefined,
+      timeout: '5m',
+      run: async (context) => {
+        const { vm, driver } = await vmAndDriver(context)
+        for (const volume of (await machineSpec(context.deps, vm)).volumes) await driver.ensureVolume(volume, null, context.signal)
+      },
+    })
     .step('boot', { run: boot, undo: purge })
     .step('user data', USER_DATA_STEP)
     .step('ready', { run: (context): Promise<Ready> => parts.ready(context), ...READY_STEP })
@@ -320,6 +347,12 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', ...results.ready, desiredRunning: true })
       await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
       await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
+      if (input.volumes) {
+        const end = { vmId: vm.id, hostId: vm.host_id!, runId, now, volumes: input.volumes, error: null, cleanupFailed: false }
+        await (
+          await deps.hooks.endVmVolumes(tx, deps, end)
+        )()
+      }
       await parts.onCreated?.(tx, context)
     })
     .onFailure(async (tx, { deps, input, error, cleanupFailed, runId, now }) => {
@@ -329,11 +362,15 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
         await pausePorts(tx, vm.id)
         await recordStaleMachine(tx, now, vm.id, vm.host_id!)
       } else if (error && UNANSWERED.includes(error.code)) await recordLateMachine(tx, now, vm.id, vm.host_id!)
+      const { volumes = [] } = input
+      const end = { vmId: vm.id, hostId: vm.host_id!, runId, now, volumes, error: reason, cleanupFailed }
+      const recordVolumes = await deps.hooks.endVmVolumes(tx, deps, end)
       await releaseRestoreRoom(tx, runId)
       await releasePlacement(tx, now, vm, cleanupFailed)
       await sql.clearPlacement(tx, now, vm.id)
       await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })
       await recordVmEvent(tx, deps, vm.id, 'vm.error', { actionId: runId, reason })
+      await recordVolumes()
       const description = `${vm.name} could not be built`
       await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
         type: 'VM_REFUND',

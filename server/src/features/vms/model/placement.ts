@@ -20,6 +20,12 @@ export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'a
  *  storage backends. */
 export type PreviousPlacement = Placement & { host_id: string; mac: string; wasInRescue?: boolean; hadIso?: boolean }
 
+/** Of volumes that a VM is made with: what they take of its host, and the only one that it can be on. */
+export interface WithVolumes {
+  gibOnHost?: number
+  hostId?: string | undefined
+}
+
 export type Wishes = Pick<Need, 'arch' | 'guestTypes' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
 
 /** Of several VMs of one size, in one region, with one pool of replicated storage where they need it. */
@@ -28,11 +34,16 @@ export async function allocatePlacements(
   now: Date,
   region: RegionRow,
   vms: readonly { size: Size; copy: FetchedCopy | undefined }[],
-  { storage, ...where }: { storage: VmRow['storage'] } & Wishes,
+  { storage, gibOnHost = 0, ...where }: { storage: VmRow['storage'] } & Wishes & WithVolumes,
 ): Promise<(Placement & { host_id: string })[]> {
   const gib = vms.reduce((sum, { size }) => sum + size.diskGiB, 0)
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, gib)
-  const needs = vms.map(({ size, copy }) => ({ ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) }))
+  const needs = vms.map(({ size, copy }) => ({
+    ...size,
+    ...where,
+    diskGiB: (backend ? 0 : size.diskGiB) + gibOnHost,
+    ...(copy && { copy }),
+  }))
   const hosts = await reserveCapacitiesInRegion(tx, region, needs, async (host, index) => {
     const { copy } = vms[index]!
     if (copy) await recordCopyRoom(tx, host.id, copy)
@@ -68,11 +79,12 @@ export async function allocatePlacement(
   now: Date,
   region: RegionRow,
   size: Size,
-  { storage, ...where }: { storage: VmRow['storage'] } & Wishes,
+  { storage, gibOnHost = 0, hostId, ...where }: { storage: VmRow['storage'] } & Wishes & WithVolumes,
   copy?: FetchedCopy,
 ): Promise<Placement & { host_id: string }> {
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
-  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) })
+  const need = { ...size, ...where, diskGiB: (backend ? 0 : size.diskGiB) + gibOnHost, ...(copy && { copy }) }
+  const host = await reserveCapacityInRegion(tx, region, need, hostId === undefined ? undefined : new Set([hostId]))
   if (copy) await recordCopyRoom(tx, host.id, copy)
   return allocateAddresses(tx, now, region, host, backend?.id ?? null, where.publicIpv4)
 }
