@@ -200,13 +200,13 @@ export const notifyTokensOf = (tx: Tx, accountId: string, userId: string | null)
     select pg_notify('berth_tokens', encode(hash, 'hex')) from api_tokens
     where account_id in ${withProjects(sql`${accountId}`)} and (${userId}::text is null or created_by = ${userId}) and revoked_at is null`)
 
-/** Updates rows in a fixed order: every API process flushes its own batch, and a common lock order prevents deadlocks. */
+/** Returns the ids of those that were written: what others hold is skipped, so that nobody waits for a batch that waits for others. */
 export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: string }[]) =>
-  db.run(sql`
+  db.many<{ id: string }>(sql`
     update api_tokens t set last_used_at = greatest(t.last_used_at, u.at), last_used_ip = u.ip
-    from (select id from api_tokens where id = any(${uses.map((use) => use.id)}::text[]) order by id for no key update) held,
+    from (select id from api_tokens where id = any(${uses.map((use) => use.id)}::text[]) for no key update skip locked) held,
       unnest(${uses.map((use) => use.id)}::text[], ${uses.map((use) => use.at)}::timestamptz[], ${uses.map((use) => use.ip)}::text[]) as u(id, at, ip)
-    where t.id = held.id and u.id = held.id`)
+    where t.id = held.id and u.id = held.id returning t.id`)
 
 export interface QuotaRow {
   name: string

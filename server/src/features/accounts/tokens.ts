@@ -22,6 +22,14 @@ interface Known {
   until: number
 }
 
+interface Use {
+  id: string
+  at: Date
+  ip: string
+  /** Not written at the first attempt: its token was being changed, or is deleted. */
+  isLate?: true
+}
+
 export interface Tokens {
   authenticate: Authenticate
   hasWorked: (request: FastifyRequest) => boolean
@@ -33,7 +41,7 @@ export interface Tokens {
 export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
   const known = new Map<string, Known>()
   const worked = new Set<string>() // hashes; also of tokens that are no longer cached
-  const used = new Map<string, { id: string; at: Date; ip: string }>()
+  const used = new Map<string, Use>()
   let isListening = false
   let changes = 0 // counts invalidations: a row read before one arrived is not cached
   const onNotify = (hash: string): void => {
@@ -94,7 +102,9 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
   const flush = async (): Promise<void> => {
     const uses = [...used.values()]
     used.clear()
-    if (uses.length > 0) await sql.markTokensUsed(db, uses)
+    if (uses.length === 0) return
+    const written = new Set((await sql.markTokensUsed(db, uses)).map(({ id }) => id))
+    for (const use of uses) if (!written.has(use.id) && !use.isLate && !used.has(use.id)) used.set(use.id, { ...use, isLate: true })
   }
 
   return {

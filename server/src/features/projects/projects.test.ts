@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { givenBrowser, givenMember } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { codeOf, key, projectFixture } from '../../../test/project-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { openTokens } from '../accounts/tokens.ts'
 
 const app = await testApp()
 const { company } = projectFixture(app)
@@ -187,5 +189,25 @@ describe('DELETE /projects/{id}', () => {
         if (data) await project.delete(`${path}/${data.id}`)
       expect((await payer.delete(`/projects/${project.accountId}`)).status).toBe(200)
     }
+  })
+
+  test('holds up nobody who writes when its tokens were used', async () => {
+    const { payer, project } = await company()
+    const other = await app.given.token(project.accountId)
+    const child = (await project.post('/tokens', { name: 'child', scopes: ['vms:read'] })).body.data as { id: string; secret: string }
+    const tokens = await openTokens(app.db, app.clock)
+    for (const secret of [other.token, child.secret])
+      await tokens.authenticate({ headers: { 'x-api-key': secret } as object, ip: '127.0.0.1' } as FastifyRequest)
+    const waiting = async () =>
+      (await app.db.many(sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).length
+    let deleting: ReturnType<typeof payer.delete>
+    await app.db.tx(async (tx) => {
+      await tx.run(sql`select from api_tokens where id = ${child.id} for update`)
+      deleting = payer.delete(`/projects/${project.accountId}`)
+      await expect.poll(waiting, { timeout: 10_000 }).toBe(1)
+      await tokens.flush()
+    })
+    expect((await deleting!).status).toBe(200)
+    await tokens.close()
   })
 })

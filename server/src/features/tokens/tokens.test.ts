@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { givenBrowser, givenMember, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -6,6 +7,7 @@ import { tokenFixture, type Json } from '../../../test/token-fixture.ts'
 import { newId } from '../../kernel/ids.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { SCOPES } from '../accounts/service.ts'
+import { openTokens } from '../accounts/tokens.ts'
 
 const logged: string[] = []
 const logTo = new Writable({
@@ -56,6 +58,21 @@ describe('a token', () => {
     await expect
       .poll(async () => (await browser.get('/tokens')).body.data[0], { timeout: 20_000 })
       .toMatchObject({ lastUsedAt: app.clock.now().toISOString(), lastUsedIp: '10.3.2.1' })
+  })
+
+  test('shows it also where it was being changed when that was to be written', async () => {
+    const browser = await visitor()
+    const { id, secret } = await made(browser)
+    const tokens = await openTokens(app.db, app.clock)
+    await tokens.authenticate({ headers: { 'x-api-key': secret } as object, ip: '10.3.2.2' } as FastifyRequest)
+    await app.db.tx(async (tx) => {
+      await tx.run(sql`select from api_tokens where id = ${id} for update`)
+      await tokens.flush()
+    })
+    expect((await browser.get(`/tokens/${id}`)).body.data.lastUsedIp).toBeNull()
+    await tokens.flush()
+    expect((await browser.get(`/tokens/${id}`)).body.data.lastUsedIp).toBe('10.3.2.2')
+    await tokens.close()
   })
 
   test('stops working at its expiry and reads as expired', async () => {
