@@ -1,6 +1,6 @@
 // Budgets of API keys and members: what is left of one, and the form that sets it.
 import type { Body, Invitation, Token } from '@berth/sdk'
-import { TextInput } from '@mantine/core'
+import { NumberInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../api/client.ts'
 import { fieldError } from '../api/errors.ts'
@@ -19,7 +19,8 @@ export interface BudgetText {
 export const NO_BUDGET: BudgetText = { monthlyAmount: '', maxVms: '', labelSelector: '' }
 
 /** Null where nothing is limited. */
-export function toBudget({ monthlyAmount, maxVms, labelSelector }: BudgetText): BudgetInput {
+export function toBudget({ monthlyAmount, maxVms, labelSelector: typed }: BudgetText): BudgetInput {
+  const labelSelector = typed.trim()
   if (monthlyAmount === '' && maxVms === '' && labelSelector === '') return null
   return { monthlyAmount: monthlyAmount || null, maxVms: maxVms === '' ? null : Number(maxVms), labelSelector: labelSelector || null }
 }
@@ -31,22 +32,36 @@ interface FieldsProps {
 }
 
 export function BudgetFields({ value, onChange, error }: FieldsProps) {
-  const field = (name: keyof BudgetText, label: string, description: string) => (
-    <TextInput
-      label={label}
-      description={description}
-      value={value[name]}
-      onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value.trim() })}
-      error={fieldError(error, `budget.${name}`) ?? fieldError(error, name)}
-      inputMode={name === 'monthlyAmount' ? 'decimal' : name === 'maxVms' ? 'numeric' : 'text'}
-      maxLength={name === 'labelSelector' ? 1000 : 16}
-    />
-  )
+  const propsOf = (name: keyof BudgetText) => ({
+    value: value[name],
+    error: fieldError(error, `budget.${name}`) ?? fieldError(error, name),
+  })
   return (
     <>
-      {field('monthlyAmount', w.monthlyAmount, w.monthlyAmountHint)}
-      {field('maxVms', w.maxVms, w.maxVmsHint)}
-      {field('labelSelector', w.labelSelector, w.labelSelectorHint)}
+      <TextInput
+        label={w.monthlyAmount}
+        description={w.monthlyAmountHint}
+        {...propsOf('monthlyAmount')}
+        onChange={(event) => onChange({ ...value, monthlyAmount: event.currentTarget.value.trim() })}
+        inputMode="decimal"
+        maxLength={16}
+      />
+      <NumberInput
+        label={w.maxVms}
+        description={w.maxVmsHint}
+        {...propsOf('maxVms')}
+        onChange={(next) => onChange({ ...value, maxVms: String(next) })}
+        min={0}
+        allowNegative={false}
+        allowDecimal={false}
+      />
+      <TextInput
+        label={w.labelSelector}
+        description={w.labelSelectorHint}
+        {...propsOf('labelSelector')}
+        onChange={(event) => onChange({ ...value, labelSelector: event.currentTarget.value })}
+        maxLength={1000}
+      />
     </>
   )
 }

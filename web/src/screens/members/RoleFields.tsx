@@ -14,16 +14,20 @@ const ROLES = Object.keys(w.roles) as Grant['role'][]
 
 export const grantOf = ({ role, scopes }: Grant): Grant => (role === 'custom' ? { role, scopes: scopes ?? [] } : { role })
 
-/** Offers the scopes that the user has, because nobody can give more. */
+/** Offers the scopes that the user has, because nobody can give more. Of an account with projects only its owners and admins make admins. */
 export function RoleFields({ grant, onChange }: { grant: Grant; onChange: (grant: Grant) => void }) {
   const own = useQuery(sessionQuery).data?.account
   const scopes = useQuery(scopesQuery)
+  const mayGive = (role: Grant['role']): boolean => {
+    if (role === 'owner') return own?.role === 'owner'
+    return role !== 'admin' || role === grant.role || own?.isProject === true || own?.role === 'owner' || own?.role === 'admin'
+  }
   return (
     <>
       <Radio.Group label={w.role} value={grant.role} onChange={(role) => onChange({ ...grant, role: role as Grant['role'] })}>
         <Stack gap={8}>
           <div />
-          {ROLES.filter((role) => role !== 'owner' || own?.role === 'owner').map((role) => (
+          {ROLES.filter(mayGive).map((role) => (
             <Radio key={role} value={role} label={w.roles[role]} description={w.roleAbout[role]} />
           ))}
         </Stack>

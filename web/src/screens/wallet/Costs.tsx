@@ -3,6 +3,7 @@ import type { Costs as CostsOfMonth } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useIsProject } from '../../api/session.ts'
 import { costsQuery } from '../../queries/account.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
@@ -47,11 +48,12 @@ export function Costs() {
 function useGroupings(by: string) {
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const own = labelOf(by)
+  const isProject = useIsProject()
   const keys = [...new Set([...vms.flatMap(({ labels }) => Object.keys(labels)), ...(own === null ? [] : [own])])].toSorted()
   const first = [
     { value: 'resource', label: w.resource },
     { value: 'type', label: w.type },
-    { value: 'project', label: w.project },
+    ...(isProject && by !== 'project' ? [] : [{ value: 'project', label: w.project }]),
   ]
   return [...first, ...keys.map((key) => ({ value: byLabel(key), label: w.label(key) }))]
 }

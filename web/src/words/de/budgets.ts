@@ -12,7 +12,7 @@ export const budgetMessages: Translated<typeof en> = {
   monthlyAmountHint:
     'Was in einem Kalendermonat (UTC) berechnet werden darf. Verlängerungen zählen und werden nie verhindert. Leer: kein Limit.',
   maxVms: 'VMs gleichzeitig',
-  maxVmsHint: 'Damit erstellte VMs, die nicht gelöscht sind. Leer: kein Limit.',
+  maxVmsHint: 'Jede zählt, bis sie gelöscht ist. Leer: kein Limit.',
   labelSelector: 'Nur für Labels',
   labelSelectorHint: 'Gilt nur für Ressourcen mit solchen Labels, zum Beispiel env=ci. Leer: für alles.',
   none: 'Kein Limit',

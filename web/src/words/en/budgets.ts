@@ -8,7 +8,7 @@ export const budgetMessages = {
   monthlyAmount: 'Monthly budget',
   monthlyAmountHint: 'What can be charged in a calendar month (UTC). Renewals count and are never stopped. Empty: no limit.',
   maxVms: 'VMs at a time',
-  maxVmsHint: 'VMs created with it that have not been deleted. Empty: no limit.',
+  maxVmsHint: 'Each counts until it is deleted. Empty: no limit.',
   labelSelector: 'Only for labels',
   labelSelectorHint: 'It covers only what has such labels, such as env=ci. Empty: everything.',
   none: 'No limit',
@@ -16,7 +16,7 @@ export const budgetMessages = {
   remaining: (left: string) => `${left} left this month`,
   left: (left: string) => `${left} left`,
   month: (left: string) => `${left} a month`,
-  vms: (vms: number, of: number) => `${vms} of ${of} VMs`,
-  upTo: (vms: number) => `${vms} VMs`,
+  vms: (vms: number, of: number) => `${vms} of ${of} VM${of === 1 ? '' : 's'}`,
+  upTo: (vms: number) => `${vms} VM${vms === 1 ? '' : 's'}`,
   forLabels: (labels: string) => `for ${labels}`,
 } as const
