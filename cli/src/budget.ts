@@ -1,4 +1,4 @@
-// Budgets of tokens and members: their options and how they are shown.
+// Budgets of tokens, members and projects: their options and how they are shown.
 import type { Token } from '@berth/sdk'
 import { omitUndefined, parseInteger } from './options.ts'
 
@@ -31,24 +31,22 @@ export function budgetOf({ budget, maxVms, budgetLabels }: BudgetOptions) {
   return Object.keys(given).length > 0 ? given : undefined
 }
 
+const vmsText = (count: number): string => `${count} VM${count === 1 ? '' : 's'}`
+
+const vmsOf = ({ vms, maxVms }: Budget): string => (maxVms === null ? vmsText(vms) : `${vms} of ${vmsText(maxVms)}`)
+
 const moneyText = ({ monthlyAmount, used, remaining }: Budget): string =>
   monthlyAmount === null ? `${used} used this month` : `${used} of ${monthlyAmount} used this month, ${remaining} left`
 
 export const budgetText = (budget: Budget | null): string[] | undefined =>
-  budget
-    ? [
-        moneyText(budget),
-        `${budget.vms}${budget.maxVms === null ? '' : ` of ${budget.maxVms}`} VMs`,
-        ...(budget.labelSelector === null ? [] : [`for labels ${budget.labelSelector}`]),
-      ]
-    : undefined
+  budget ? [moneyText(budget), vmsOf(budget), ...(budget.labelSelector === null ? [] : [`for labels ${budget.labelSelector}`])] : undefined
 
 /** In a column of a list. */
 export const usedText = (budget: Budget | null): string[] | undefined =>
   budget
     ? [
         ...(budget.monthlyAmount === null ? [] : [`${budget.used} of ${budget.monthlyAmount}`]),
-        ...(budget.maxVms === null ? [] : [`${budget.vms} of ${budget.maxVms} VMs`]),
+        ...(budget.maxVms === null ? [] : [vmsOf(budget)]),
         ...(budget.labelSelector === null ? [] : [`labels ${budget.labelSelector}`]),
       ]
     : undefined
@@ -58,7 +56,7 @@ export const limitsText = (limits: Limits | null): string[] | undefined =>
   limits
     ? [
         ...(limits.monthlyAmount === null ? [] : [`${limits.monthlyAmount} a month`]),
-        ...(limits.maxVms === null ? [] : [`${limits.maxVms} VMs`]),
+        ...(limits.maxVms === null ? [] : [vmsText(limits.maxVms)]),
         ...(limits.labelSelector === null ? [] : [`for labels ${limits.labelSelector}`]),
       ]
     : undefined

@@ -16,6 +16,7 @@ const show = defineCommand({
         Email: (each) => each.email ?? undefined,
         Name: (each) => each.name,
         Id: (each) => each.id,
+        Project: (each) => (each.isProject ? 'yes, another account pays' : undefined),
         Budget: ({ budget }) => budgetText(budget),
         'Requires two-factor': (each) => (each.requireTwoFactor ? 'yes' : 'no'),
         Created: (each) => time(each.createdAt),

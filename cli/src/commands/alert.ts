@@ -59,7 +59,7 @@ interface Condition {
   label?: string[]
 }
 
-const MINUTES: [string, string] = ['--minutes <n>', 'how long it must be so']
+const MINUTES: [string, string] = ['--minutes <n>', 'how long it must be so, 1-60']
 const VMS: [string, string] = ['--vm <vm...>', 'of these VMs']
 const VM_LABELS: [string, string] = ['--vm-labels <selector>', 'of the VMs with such labels: env=prod,!old']
 
@@ -72,7 +72,7 @@ const create = defineCommand<Condition>({
       '--when <condition>',
       'such as "cpuPercent > 90"; of ramPercent, diskReadBytesPerSecond, diskWriteBytesPerSecond, networkInBytesPerSecond, networkOutBytesPerSecond, trafficPercent and balanceDays alike',
     ],
-    MINUTES,
+    [MINUTES[0], `${MINUTES[1]}; default: 5`],
     VMS,
     VM_LABELS,
     LABEL,

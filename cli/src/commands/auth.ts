@@ -44,7 +44,7 @@ const whoseText = ({ email, name }: Account): string => (email === null ? `, to 
  */
 async function readToken(io: Io, url: string): Promise<string> {
   const input = isInteractive(io) ? await prompt(io, `API token for ${url} (vmk_…): `, { hidden: true }) : await readStdin(io.stdin)
-  if (!input.trim().startsWith('vmk_')) throw usageError('API tokens start with vmk_. Create one in the dashboard under Settings, API Keys')
+  if (!input.trim().startsWith('vmk_')) throw usageError('API tokens start with vmk_. Create one in the dashboard under Settings, API keys')
   return input.trim()
 }
 

@@ -53,7 +53,7 @@ const create = defineCommand<BudgetOptions>({
     const signIn = `berth login ${shellWord(ctx.server.url)} --name ${shellWord(created.name)}`
     return {
       ...details(created, FIELDS),
-      hint: `To work in it, make an API token in it (dashboard: switch to it, then Settings, API Keys), and: ${signIn}`,
+      hint: `To work in it, make an API token in it (dashboard: switch to it, then Settings, API keys), and: ${signIn}`,
     }
   },
 })

@@ -45,7 +45,7 @@ describe('a budget', () => {
     expect(told(await token.get('/vms'))).toEqual([undefined, '1'])
     await created(token)
     expect(await refused((query) => create(token, {}, query))).toBe(
-      'Budget exceeded: token ci may have 2 VMs at a time. 2 are in use, 0 are left. Delete one, or have the budget raised',
+      'Budget exceeded: token ci may have 2 VMs at a time, and would have more. Delete one, ask for fewer, or have the budget raised',
     )
     await token.delete(`/vms/${id}`)
     await app.settle({ subjectId: id })

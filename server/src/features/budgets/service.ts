@@ -2,6 +2,7 @@
 // token spends, the member who made it spends too. The ledger's entry and what the budgets have used of it are one transaction, under the lock
 // of the account's wallet, so that parallel charges take turns. Renewals belong to the account: they count, and no budget stops them.
 import { principalOf, type Principal } from '../../http/api/principal.ts'
+import { counted } from '../../kernel/counted.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, unauthorized, type ApiError } from '../../kernel/errors.ts'
 import { formatCents, parseCents, type Cents } from '../../kernel/money.ts'
@@ -144,7 +145,7 @@ function requireRoom(state: sql.StateRow, cents: Cents, currency: string, byToke
 
 const tooManyVms = (state: sql.StateRow, most: number, byToken: boolean): ApiError =>
   exceeded(
-    `${whoOf(state, byToken)} may have ${most} VMs at a time. ${state.vms} are in use, ${Math.max(0, most - state.vms)} are left. Delete one, or have the budget raised`,
+    `${whoOf(state, byToken)} may have ${counted(most, 'VM')} at a time, and would have more. Delete one, ask for fewer, or have the budget raised`,
   )
 
 const exceeded = (sentence: string): ApiError => apiError('budget_exceeded', `Budget exceeded: ${sentence}`)
@@ -259,7 +260,7 @@ export function budgetText(budget: Budget): string {
   const { monthlyAmount, maxVms, labelSelector } = toLimits(budget)
   const parts = [
     monthlyAmount && `${monthlyAmount} a month`,
-    maxVms !== null && `${maxVms} VMs`,
+    maxVms !== null && counted(maxVms, 'VM'),
     labelSelector && `for labels ${labelSelector}`,
   ]
   return parts.filter(Boolean).join(', ')

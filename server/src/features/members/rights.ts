@@ -68,7 +68,7 @@ export function requireMayGive(caller: Caller, grant: Grant, before?: Grant['rol
   if (caller.isLimited)
     throw apiError(
       'missing_scope',
-      'This token has an expiry, addresses or a budget, and a member has no such limits: use one without them, or sign in',
+      'This token has an expiry, addresses or a budget, which members do not get, so it makes and changes none: use one without them, or sign in',
     )
   if (grant.role === 'owner' && !caller.isOwner)
     throw apiError('missing_scope', 'Only an owner who is signed in can make somebody an owner')
