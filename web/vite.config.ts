@@ -8,7 +8,7 @@ import { wordsByTopic } from './build/words-by-topic.ts'
 const server = 'http://127.0.0.1:8080'
 
 /** Topics of the shell, of the shared parts, and of the first screens. */
-const FIRST_WORDS = '(budgets|common|home|labels|lists|members|reverse-names|shell|statuses|steps|units|vms)'
+const FIRST_WORDS = '(announcements|budgets|common|home|labels|lists|members|reverse-names|shell|statuses|steps|units|vms)'
 
 /** Of every view. */
 const FRAMEWORK = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack\/[\w-]+)\//
