@@ -5,6 +5,8 @@ import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
 import { createBackupTargetPool, type OpenStore } from './features/backup-targets/pool.ts'
 import { openTarget } from './features/backup-targets/service.ts'
+import { serveBranding } from './features/branding/files.ts'
+import { openBranding } from './features/branding/service.ts'
 import { openAuditTrail } from './features/audit-log/audit-trail.ts'
 import { BUDGET_HEADERS, sendBudgetHeaders } from './features/budgets/headers.ts'
 import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
@@ -170,6 +172,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     log,
     metrics,
     vault,
+    branding: openBranding(db, log),
     payments,
     workflows: engine,
     watch,
@@ -245,12 +248,13 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
   const counters = await openCounters(config, db, clock, log, metrics, options.isOnlyProcess)
   const limits = rateLimit(counters, clock)
   const tokens = await openTokens(db, clock)
+  const skin = async () => (await deps.branding.current()).skin
   const app = createServer({
     log,
     metrics,
     rateLimit: limits,
     trustedProxies: config.trustedProxies,
-    pages: createStaticSite(config.webDir, config.publicUrl, keptAssets(db)),
+    pages: createStaticSite(config.webDir, { publicUrl: config.publicUrl, kept: keptAssets(db), skin }),
     isDraining: () => health.isDraining(),
   })
   allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins, BUDGET_HEADERS)
@@ -266,7 +270,8 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
   serveBundles(app, deps, limits)
-  serveDocs(app, { prefix: PUBLIC_PREFIX, operations, webhooks: messages, rateLimit: limits })
+  serveBranding(app, deps, limits)
+  serveDocs(app, { prefix: PUBLIC_PREFIX, operations, webhooks: messages, rateLimit: limits, skin })
   const flushing = setInterval(() => {
     void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'flushing token last-used times failed'))
     void deps.audit.sweep()

@@ -65,7 +65,7 @@ const ORDERS: Record<string, string[]> = {
 
 /** A feature may import only features listed before it. */
 const FEATURES =
-  'labels catalog budgets accounts address-history actions events wallet payments invoices audit-log users members identities sessions tokens ports reverse-names storage hosts placement-groups backup-targets control-plane-backups ssh-keys networks firewalls vms fleet maintenances announcements consoles metrics snapshots bulk-actions backups renewals images bandwidth addresses volumes volume-snapshots recovery billing alerts webhooks support notifications projects search operator'.split(
+  'labels branding catalog budgets accounts address-history actions events wallet payments invoices audit-log users members identities sessions tokens ports reverse-names storage hosts placement-groups backup-targets control-plane-backups ssh-keys networks firewalls vms fleet maintenances announcements consoles metrics snapshots bulk-actions backups renewals images bandwidth addresses volumes volume-snapshots recovery billing alerts webhooks support notifications projects search operator'.split(
     ' ',
   )
 
@@ -73,6 +73,7 @@ const FEATURES =
 const ENTRY_POINTS = ['service.ts', 'schema.ts']
 /** Further ones, for services that would be too large as one file. */
 const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
+  branding: ['mails.schema.ts'],
   catalog: ['seed.ts'],
   wallet: ['date-range.ts', 'adjustments.ts'],
   'audit-log': ['operator.ts'],

@@ -32,7 +32,7 @@ export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.
   return {
     get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
     post: (path: string, body: unknown = {}, headers?: Record<string, string>) => send('POST', path, body, headers),
-    put: (path: string, body?: unknown) => send('PUT', path, body),
+    put: (path: string, body?: unknown, headers?: Record<string, string>) => send('PUT', path, body, headers),
     patch: (path: string, body?: unknown) => send('PATCH', path, body),
     delete: (path: string) => send('DELETE', path),
     signIn: (email: string, password = PASSWORD, totp?: string) => send('POST', '/sign-in', { email, password, ...(totp && { totp }) }),

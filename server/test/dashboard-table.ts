@@ -1,6 +1,7 @@
 // A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
 import { recordByOperator } from '../src/features/audit-log/service.ts'
+import { DEFAULTS } from '../src/features/branding/skin.ts'
 import { createRegion } from '../src/features/catalog/service.ts'
 import { createEnrollment, prepareEnrollment } from '../src/features/hosts/service.ts'
 import { announceMaintenance } from '../src/features/maintenances/service.ts'
@@ -99,6 +100,7 @@ const linkedTo: Arrange = async (fixture) => {
 }
 
 let ranges = 0
+const LOGO = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')
 const ANNOUNCEMENT = { level: 'INFO', text: 'A new region opens' }
 /** An address that nobody has. */
 const TEMPLATE = { name: 'Alpine', url: 'https://192.0.9.1/disk.qcow2', checksum: 'ab'.repeat(32), firmware: 'uefi', tpm: true }
@@ -337,6 +339,11 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   operatorGetAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app))).actionId } }),
   operatorRetryAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app), {}, { settled: false })).actionId } }),
+  operatorGetBranding: nothing,
+  operatorChangeBranding: body({ ...DEFAULTS }),
+  operatorResetBranding: nothing,
+  operatorSetBrandingImage: async () => ({ params: { name: 'logo' }, body: { data: LOGO } }),
+  operatorRemoveBrandingImage: async () => ({ params: { name: 'logo' } }),
   operatorListAnnouncements: async ({ browser }) => {
     await browser.post('/operator/announcements', ANNOUNCEMENT)
     return {}

@@ -20,6 +20,7 @@ import type { RunWatcher } from '../workflow/run-watcher.ts'
 import type { Cents } from '../kernel/money.ts'
 import type { RegionRow } from './catalog/service.ts'
 import type { VmVolume } from './vms/schema.ts'
+import type { BrandingStore } from './branding/store.ts'
 import type { BackupTargetPool } from './backup-targets/pool.ts'
 import type { AuditTrail } from './audit-log/audit-trail.ts'
 import type { EventFeed } from './events/feed.ts'
@@ -35,6 +36,7 @@ export interface Deps {
   log: Log
   metrics: Metrics
   vault: Vault
+  branding: BrandingStore
   /** Null when customers cannot deposit by themselves. */
   payments: PaymentProvider | null
   workflows: Engine

@@ -265,6 +265,17 @@ export interface Tables {
     tick: bigint
     used_bytes: bigint
   }
+  branding: {
+    one: boolean
+    settings: unknown
+    changed_at: Date
+  }
+  branding_images: {
+    name: 'logo' | 'logo-dark' | 'favicon'
+    hash: string
+    type: string
+    bytes: Buffer
+  }
   budget_entries: {
     subject_type: 'TOKEN' | 'MEMBER' | 'PROJECT'
     subject_id: string
@@ -1212,6 +1223,7 @@ export interface Tables {
     totp_enabled_at: Date | null
     totp_step: bigint
     created_at: Date
+    language: string | null
   }
   vm_details: {
     id: string
@@ -1686,6 +1698,8 @@ export const COLUMNS: Record<keyof Tables, string> = {
   backup_targets: 'id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days, created_at',
   backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency, target_id, disk_gib, is_extra, verification, verified_at, verification_error, restore_seconds, boot_seconds, labels',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
+  branding: 'one, settings, changed_at',
+  branding_images: 'name, hash, type, bytes',
   budget_entries: 'subject_type, subject_id, month, number, account_id, reference_id, kind, cents, used_after_cents, limit_cents, created_at',
   budget_resources: 'subject_type, subject_id, vm_id, volume_id, address_id, image_id, reference_id, vms_after, max_vms',
   budgets: 'subject_type, subject_id, account_id, monthly_cents, max_vms, label_selector',
@@ -1783,7 +1797,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   ticket_replies: 'id, ticket_id, author, body, created_at',
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   unconfirmed_releases: 'address, vm_id, host_id',
-  users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
+  users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at, language',
   vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch, labels, host_unreachable_since, host_fenced_at',
   vm_isos: 'vm_id, image_id, attached_at, active',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',

@@ -1,6 +1,7 @@
 // A mail that is due is deleted once it was sent. Each attempt makes a new link, because only the hash of one is stored.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { MailError } from '../../kernel/net/smtp.ts'
+import { line } from '../branding/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { issuePasswordLink, sendLinkMail } from '../users/service.ts'
 import { SEND } from './mails.ts'
@@ -26,7 +27,8 @@ async function mailNext(deps: Deps): Promise<boolean> {
   if (!claimed) return false
   const { mail, url } = claimed
   try {
-    await sendLinkMail(deps, mail.email, { ...TEXTS[mail.kind](mail, url), url })
+    const values = { provider: line(mail.provider_title), account: line(mail.label), link: url }
+    await sendLinkMail(deps, mail.email, mail.language, { kind: KINDS[mail.kind], values })
     await sql.deleteMail(db, mail.id)
   } catch (err) {
     log.warn({ err, mailId: mail.id }, 'sending mail about identity failed')
@@ -45,36 +47,9 @@ async function claim(tx: Parameters<typeof sql.claimMail>[0], now: Date): Promis
   return { mail, url: (await issuePasswordLink(tx, now, mail.user_id, base, LIFE)).url }
 }
 
-const as = ({ label }: Mail): string => (label === '' ? '' : `, as ${label}`)
-
-const TEXTS: Record<Mail['kind'], (mail: Mail, url: string) => { subject: string; paragraphs: string[] }> = {
-  LINKED: (mail, url) => ({
-    subject: `You can sign in with ${mail.provider_title} now`,
-    paragraphs: [
-      `Somebody, hopefully you, linked an account of ${mail.provider_title} to yours${as(mail)}: it signs in from now on.`,
-      `If it was not you, unlink it at once under Security in the settings, and change your password: ${url}`,
-    ],
-  }),
-  UNLINKED: (mail, url) => ({
-    subject: `${mail.provider_title} signs you in no more`,
-    paragraphs: [
-      `Somebody, hopefully you, unlinked the account of ${mail.provider_title} from yours${as(mail)}.`,
-      `If it was not you, change your password under Security in the settings, and unlink there what else signs in and is not yours: ${url}`,
-    ],
-  }),
-  REMOVED: (mail, url) => ({
-    subject: `${mail.provider_title} signs you in no more`,
-    paragraphs: [
-      `Signing in with ${mail.provider_title} is offered no more, so your account of it is unlinked${as(mail)}.`,
-      `Sign in as you otherwise do. What signs you in is listed under Security in the settings: ${url}`,
-    ],
-  }),
-  LAST_REMOVED: (mail, url) => ({
-    subject: `Set a password: ${mail.provider_title} signs you in no more`,
-    paragraphs: [
-      `Signing in with ${mail.provider_title} is offered no more, and it was your only way in${as(mail)}.`,
-      `Set a password here within 7 days: ${url}`,
-      'After that, ask for another link where you sign in.',
-    ],
-  }),
-}
+const KINDS = {
+  LINKED: 'identity_linked',
+  UNLINKED: 'identity_unlinked',
+  REMOVED: 'identity_removed',
+  LAST_REMOVED: 'identity_removed_last',
+} as const

@@ -134,10 +134,10 @@ export const insertMail = (tx: Tx, row: MailRow) =>
 
 /** Its next attempt is at `next`, unless it is deleted before. */
 export const claimMail = (tx: Tx, now: Date, next: Date) =>
-  tx.maybe<MailRow & { email: string }>(sql`
+  tx.maybe<MailRow & { email: string; language: string | null }>(sql`
     with due as (select id from identity_mails where due_at <= ${now} order by due_at limit 1 for update skip locked)
     update identity_mails m set due_at = ${next}, attempts = m.attempts + 1 from due, users u where m.id = due.id and u.id = m.user_id
-    returning ${allColumns('identity_mails', 'm')}, u.email`)
+    returning ${allColumns('identity_mails', 'm')}, u.email, u.language`)
 
 export const deleteMail = (db: Queries, id: string) => db.run(sql`delete from identity_mails where id = ${id}`)
 

@@ -4,7 +4,7 @@ import { newToken, sha256 } from '../../kernel/crypto.ts'
 import { MailError } from '../../kernel/net/smtp.ts'
 import { getAccount } from '../accounts/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { findUser, sendLinkMail } from '../users/service.ts'
+import { findByEmail, findUser, sendLinkMail } from '../users/service.ts'
 import { linkAt, PREFIX, SEND } from './invitations.ts'
 import * as sql from './sql.ts'
 
@@ -33,17 +33,19 @@ async function mailNext(deps: Deps): Promise<boolean> {
   const { id, email, invited_by, role, mail_attempts, expires_at } = invitation
   const account = await getAccount(db, invitation.account_id)
   const inviter = invited_by === null ? undefined : await findUser(db, invited_by)
+  const invitee = await findByEmail(db, email)
   const name = plainName(account.name)
-  const url = linkAt(invitation.link_base, secret)
+  const link = linkAt(invitation.link_base, secret)
   try {
-    await sendLinkMail(deps, email, {
-      subject: 'You are invited to an account',
-      paragraphs: [
-        `${inviter?.email ?? 'A program'} invites you to the account ${[name, account.email].filter(Boolean).join(', ')}, as ${role}.`,
-        `Accept until ${expires_at.toISOString().slice(0, 10)}: ${url}`,
-        'If you do not know who this is, do nothing: nobody learns whether you have an account.',
-      ],
-      url,
+    await sendLinkMail(deps, email, invitee?.language ?? inviter?.language ?? null, {
+      kind: 'invitation',
+      values: {
+        inviter: inviter?.email ?? account.email ?? account.id,
+        account: [name, account.email].filter(Boolean).join(', ') || account.id,
+        role,
+        until: expires_at.toISOString().slice(0, 10),
+        link,
+      },
     })
     await sql.endMailing(db, id, hash)
   } catch (err) {

@@ -3,7 +3,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { UnnumberedEvent } from '../events/service.ts'
-import { isNotified } from './email-templates.ts'
+import { isNotified } from './event-mails.ts'
 import { insertMail } from './sql.ts'
 
 /** Of what a customer can have happen as often as they like. Webhooks and the event log have the others. */

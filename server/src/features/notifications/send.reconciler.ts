@@ -2,8 +2,9 @@
 // the same Message-ID. While the server is unusable, a run attempts one email and releases the others.
 import { addDuration, subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { MailError, type Mailer } from '../../kernel/net/smtp.ts'
+import { renderMail } from '../branding/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { renderEmail } from './email-templates.ts'
+import { toMailing } from './event-mails.ts'
 import { SEND } from './queue-email.ts'
 import * as sql from './sql.ts'
 
@@ -46,9 +47,11 @@ async function sendAll(deps: Deps, mailer: Mailer, claims: sql.Claim[], stopping
   return []
 }
 
-async function sendOne({ db, clock, log, metrics }: Deps, mailer: Mailer, claim: sql.Claim): Promise<MailError | null> {
-  const { id, message_id: messageId, recipient: to, type, data, created_at: date } = claim
-  const error = await mailer.send({ messageId, to, date, ...renderEmail(type, data, to) }).then(() => null, asMailError)
+async function sendOne({ db, clock, log, metrics, branding }: Deps, mailer: Mailer, claim: sql.Claim): Promise<MailError | null> {
+  const { id, message_id: messageId, recipient: to, language, type, data, created_at: date } = claim
+  const { settings } = await branding.current()
+  const content = renderMail(settings, toMailing(type, data), to, language)
+  const error = await mailer.send({ messageId, to, date, ...content }).then(() => null, asMailError)
   const outcome = outcomeOf(clock.now(), claim, error)
   await sql.settle(db, clock.now(), claim, outcome)
   metrics.emails.inc({ outcome: outcome.status })

@@ -25,6 +25,8 @@ export interface Claim {
   type: string
   data: unknown
   created_at: Date
+  /** Of the recipient; null where it is not known. */
+  language: string | null
 }
 
 /** Skips rows that another worker has locked. `domain` becomes part of the Message-ID of emails without one. */
@@ -35,7 +37,8 @@ export const claimDue = (db: Queries, now: Date, until: Date, domain: string, li
       order by next_attempt_at limit ${limit} for update skip locked)
     update emails m set claims = m.claims + 1, claimed_until = ${until}, message_id = coalesce(m.message_id, m.id || '@' || ${domain}::text)
     from due, events e where m.id = due.id and e.id = m.event_id
-    returning m.id, m.claims, m.attempts, m.recipient, m.message_id, e.type, e.data, m.created_at`)
+    returning m.id, m.claims, m.attempts, m.recipient, m.message_id, e.type, e.data, m.created_at,
+      (select u.language from users u where lower(u.email) = lower(m.recipient)) as language`)
 
 export interface Outcome {
   status: 'PENDING' | 'SENT' | 'FAILED'

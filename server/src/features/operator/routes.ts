@@ -2,6 +2,7 @@
 import type { Routes } from '../deps.ts'
 import { addressHistoryRoutes } from './addresses.routes.ts'
 import { announcementRoutes } from './announcements.routes.ts'
+import { brandingRoutes } from './branding.routes.ts'
 import { customerRoutes } from './customers.routes.ts'
 import { enrollmentRoutes } from './enrollments.routes.ts'
 import { fleetRoutes } from './fleet.routes.ts'
@@ -21,6 +22,7 @@ export const operatorRoutes = (look: HealthChecks): Routes[] => [
   maintenanceRoutes,
   moveRoutes,
   announcementRoutes,
+  brandingRoutes,
   customerRoutes,
   revenueRoutes,
   addressHistoryRoutes,

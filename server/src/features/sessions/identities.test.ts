@@ -75,7 +75,7 @@ describe('an identity', () => {
     const textOf = async () => (await mailsTo(browser.person.email)).find(({ subject }) => subject === 'Set a new password')?.text
     await expect
       .poll(textOf)
-      .toContain(`These sign you in too, and a new password does not change that: The real one as ${login}@id.example. Unlink`)
+      .toContain(`These sign you in too, and a new password does not change that: The real one (${login}@id.example). Unlink`)
   })
 
   test('is linked, signs in, and is unlinked; the log and a mail say so', async () => {
@@ -106,7 +106,7 @@ describe('an identity', () => {
     ])
     const mails = await mailsTo(email)
     expect(mails.map(({ subject }) => subject)).toEqual(['You can sign in with The real one now', 'The real one signs you in no more'])
-    expect(mails[0]!.text).toContain(`as ${login}@id.example`)
+    expect(mails[0]!.text).toContain(`The account there is ${login}@id.example.`)
     expect(mails[0]!.text).toContain('http://localhost/settings')
   })
 

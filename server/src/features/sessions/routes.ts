@@ -109,7 +109,7 @@ export const sessionRoutes =
       '/user',
       {
         operationId: 'changeUser',
-        summary: 'Change your name',
+        summary: 'Change your name, or the language of mails',
         tag,
         scope,
         isPersonal: true,
@@ -118,7 +118,7 @@ export const sessionRoutes =
         data,
       },
       async (tx, { principal, body }) => {
-        await service.rename(tx, principal, body.name)
+        await service.changeUser(tx, principal, body)
         return service.getSession(deps, principal, tx)
       },
     )

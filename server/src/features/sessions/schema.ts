@@ -1,4 +1,5 @@
-import { Email, nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Email, nullable, object, oneOf, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { LANGUAGES } from '../branding/mails.schema.ts'
 import { BeginAtProvider, OfferedProvider } from '../identities/schema.ts'
 import { RoleName } from '../accounts/schema.ts'
 import { BudgetView } from '../budgets/schema.ts'
@@ -158,4 +159,8 @@ export const RecoveryCodes = object(
 )
 export type RecoveryCodes = Static<typeof RecoveryCodes>
 
-export const ChangeUser = object({ name: nameText(0, 100) })
+export const ChangeUser = object({
+  name: Type.Optional(nameText(0, 100)),
+  language: Type.Optional({ ...oneOf([...LANGUAGES]), description: 'Of mails' }),
+})
+export type ChangeUser = Static<typeof ChangeUser>

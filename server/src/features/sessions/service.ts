@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import * as users from '../users/service.ts'
 import { sessionExpired, idleSince, rotateSession } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
-import type { ChangePassword, Reauthenticate, Session, SessionEntry, Totp, TotpSetup } from './schema.ts'
+import type { ChangePassword, ChangeUser, Reauthenticate, Session, SessionEntry, Totp, TotpSetup } from './schema.ts'
 import * as sql from './sql.ts'
 import { findVisit } from './visits.sql.ts'
 import { toEntry, toSession } from './view.ts'
@@ -122,10 +122,15 @@ export async function changePassword(
   return (await rotateSession(tx, clock.now(), sessionId, clock.now())).secret
 }
 
-export const rename = (tx: Tx, { actorId }: Principal, name: string) => users.setName(tx, actorId, name)
+export async function changeUser(tx: Tx, { actorId }: Principal, { name, language }: ChangeUser): Promise<void> {
+  if (name !== undefined) await users.setName(tx, actorId, name)
+  if (language !== undefined) await users.setLanguage(tx, actorId, language)
+}
 
-export const beginTotp = async (tx: Tx, { vault }: Deps, { actorId }: Principal): Promise<TotpSetup> =>
-  users.beginTotp(tx, vault, await users.lockUser(tx, actorId))
+export async function beginTotp(tx: Tx, { vault, branding }: Deps, { actorId }: Principal): Promise<TotpSetup> {
+  const { settings } = await branding.current()
+  return users.beginTotp(tx, vault, await users.lockUser(tx, actorId), settings.productName)
+}
 
 export async function getTotp({ db }: Deps, { actorId }: Principal): Promise<Totp> {
   const user = await users.findUser(db, actorId)

@@ -6,6 +6,7 @@ import { isSecureTransport, requireSameOrigin } from '../../http/server/origin.t
 import type { RateLimit } from '../../http/api/rate-limit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { apiError } from '../../kernel/errors.ts'
+import { languageOf } from '../branding/service.ts'
 import type { Deps } from '../deps.ts'
 import { InvitationLink, InvitationPreview } from '../members/schema.ts'
 import { previewInvitation } from '../members/service.ts'
@@ -112,7 +113,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       const at = mailer && base()
       if (!at) return sendSession(await signInService.signUp(visitor(request), body), request, reply)
       const { email, name = '' } = body
-      inBackground(mailSignUp(deps, counters, at, { email, name }), 'sending sign-up email failed')
+      inBackground(
+        mailSignUp(deps, counters, at, { email, name, language: languageOf(request.headers['accept-language']) }),
+        'sending sign-up email failed',
+      )
       reply.code(202)
       return { mailed: true, message: 'A mail with a link is on its way to this address' }
     },
@@ -199,6 +203,7 @@ function visitorOf(request: FastifyRequest, publicUrl: string | null): ClientInf
   return {
     ip: request.ip,
     userAgent: request.headers['user-agent'] ?? '',
+    language: languageOf(request.headers['accept-language']),
     requestId: request.id,
     oldSecret: readCookie(request, publicUrl),
     operation: { action, route },

@@ -15,6 +15,8 @@ import type { CompleteReset, CompleteSignUp, Register, SignIn, SignUp, Welcome }
 import * as sql from './sql.ts'
 
 export interface ClientInfo extends Caller {
+  /** As the browser asks for it; null for none that mails are written in. */
+  language: string | null
   requestId: string
   /** The browser's previous session, if any: it is ended. */
   oldSecret: string | undefined
@@ -140,6 +142,7 @@ export class SignInService {
     const now = this.#deps.clock.now()
     if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
     await users.noteAddress(tx, now, person.id, visitor.ip)
+    if (visitor.language !== null) await users.setLanguage(tx, person.id, visitor.language)
     const started = await startSession(tx, now, person.id, visitor, origin)
     await this.#record(tx, visitor, person, status, [started.row.id])
     return { ...started, person }

@@ -22,30 +22,26 @@ export async function limitSignUps(counters: Counters, ip: string): Promise<void
   throw new ApiError('rate_limited', message, [], Math.max(1, Math.ceil(resetMs / 1000)))
 }
 
-type SignUpDeps = Pick<Deps, 'db' | 'clock' | 'mailer' | 'vault'>
+interface Newcomer {
+  email: string
+  name?: string
+  /** Null where it is not known. */
+  language: string | null
+}
+
+type SignUpDeps = Pick<Deps, 'db' | 'clock' | 'mailer' | 'vault' | 'branding'>
 
 /** `base`: URL of the dashboard, never taken from the request. The password is chosen by who opens the link, not by who asked for it. */
-export async function mailSignUp(deps: SignUpDeps, counters: Counters, base: string, who: { email: string; name?: string }): Promise<void> {
+export async function mailSignUp(deps: SignUpDeps, counters: Counters, base: string, who: Newcomer): Promise<void> {
   const { db, clock, vault } = deps
-  const exists = (await findByEmail(db, who.email)) ?? (await findAccount(db, who.email))
+  const user = await findByEmail(db, who.email)
+  const exists = user ?? (await findAccount(db, who.email))
   // No email addresses in counter keys. PostgreSQL's lower() equates more spellings than ours, so an account is counted by id.
   const key = exists?.id ?? vault.digest(who.email.toLowerCase()).toString('base64url')
   if ((await counters.add(`sign-up:${key}`, 1, HOUR_MS)).count > MAILS_PER_HOUR) return
-  const url = exists ? `${base}/forgot-password` : (await issueSignUpLink(db, clock.now(), who, base, LIFE)).url
-  const paragraphs = exists
-    ? [
-        'Somebody, hopefully you, wanted to create an account for this address. There is one already.',
-        `Sign in as before. If you forgot the password, set a new one: ${url}`,
-        'If it was not you, do nothing.',
-      ]
-    : [
-        'Somebody, hopefully you, wants to create an account for this address.',
-        `Choose a password within a day, and the account is yours: ${url}`,
-        'If it was not you, do nothing: no account is created.',
-      ]
-  await sendLinkMail(deps, exists?.email ?? who.email, {
-    subject: exists ? 'You have an account already' : 'Confirm your email address',
-    paragraphs,
-    url,
+  const link = exists ? `${base}/forgot-password` : (await issueSignUpLink(db, clock.now(), who, base, LIFE)).url
+  await sendLinkMail(deps, exists?.email ?? who.email, user?.language ?? who.language, {
+    kind: exists ? 'sign_up_exists' : 'sign_up',
+    values: { link },
   })
 }

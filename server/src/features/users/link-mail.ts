@@ -1,26 +1,19 @@
 // Emails with a link. Only the email has the link (the database has its hash), so a lost email requires a new request.
-import { escapeHtml } from '../../http/server/html-page.ts'
 import { newId } from '../../kernel/ids.ts'
+import type { Mailing } from '../branding/mails.schema.ts'
+import { renderMail } from '../branding/service.ts'
 import type { Deps } from '../deps.ts'
 
-interface LinkMail {
-  subject: string
-  paragraphs: string[]
-  /** Occurs in a paragraph. */
-  url: string
-}
+type LinkMailing = Extract<Mailing, { values: { link: string } }>
 
-export async function sendLinkMail({ clock, mailer }: Pick<Deps, 'clock' | 'mailer'>, to: string, mail: LinkMail): Promise<void> {
+/** `language`: of whom it is for; null where it is not known. */
+export async function sendLinkMail(
+  { clock, mailer, branding }: Pick<Deps, 'clock' | 'mailer' | 'branding'>,
+  to: string,
+  language: string | null,
+  mail: LinkMailing,
+): Promise<void> {
   if (!mailer) throw new Error('BUG: there is no SMTP server to send by')
-  const { subject, url } = mail
-  const paragraphs = [...mail.paragraphs, `This mail was sent to ${to}.`]
-  const html = paragraphs.map((each) => `<p>${escapeHtml(each).replace(escapeHtml(url), `<a href="${url}">${url}</a>`)}</p>`)
-  await mailer.send({
-    messageId: `${newId()}@${mailer.domain}`,
-    to,
-    date: clock.now(),
-    subject,
-    text: `${paragraphs.join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en"><body>\n${html.join('\n')}\n</body></html>\n`,
-  })
+  const { settings } = await branding.current()
+  await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to, date: clock.now(), ...renderMail(settings, mail, to, language) })
 }

@@ -20,6 +20,7 @@ export {
   hasOperator,
   listUsers,
   noteAddress,
+  setLanguage,
   setName,
   setOperator,
   setPassword,

@@ -6,7 +6,7 @@ import type { Row } from '../../schema/rows.gen.ts'
 
 export type UserRow = Row<'users'>
 
-export type NewUser = Omit<UserRow, 'totp_secret' | 'totp_enabled_at' | 'totp_step'>
+export type NewUser = Omit<UserRow, 'totp_secret' | 'totp_enabled_at' | 'totp_step' | 'language'>
 
 export const insertUser = (tx: Tx, row: NewUser) =>
   tx.maybe<UserRow>(sql`
@@ -56,6 +56,10 @@ export const listUsers = (db: Queries, accountId: string | null) =>
 export const setPassword = (tx: Tx, id: string, hash: string) => tx.run(sql`update users set password_hash = ${hash} where id = ${id}`)
 
 export const setName = (tx: Tx, id: string, name: string) => tx.run(sql`update users set name = ${name} where id = ${id}`)
+
+/** Of mails. */
+export const setLanguage = (tx: Tx, id: string, language: string) =>
+  tx.run(sql`update users set language = ${language} where id = ${id} and language is distinct from ${language}`)
 
 export const setOperator = (tx: Tx, id: string, is: boolean) => tx.run(sql`update users set is_operator = ${is} where id = ${id}`)
 

@@ -8,7 +8,6 @@ import type { UserRow } from './sql.ts'
 import * as sql from './sql.ts'
 
 const STEP_MS = 30_000
-const ISSUER = 'Berth'
 
 const library = () => import('otpauth')
 
@@ -20,12 +19,12 @@ export interface NewSecret {
 }
 
 /** Not enabled until a code is confirmed. */
-export async function beginTotp(tx: Tx, vault: Vault, user: UserRow): Promise<NewSecret> {
+export async function beginTotp(tx: Tx, vault: Vault, user: UserRow, issuer: string): Promise<NewSecret> {
   if (user.totp_enabled_at) throw apiError('already_exists', 'There is a second factor already: remove it first')
   const { Secret, TOTP } = await library()
   const secret = new Secret({ size: 20 })
   await sql.setTotp(tx, user.id, { secret: vault.seal(secret.base32, contextOf(user.id)), enabledAt: null })
-  return { secret: secret.base32, uri: new TOTP({ issuer: ISSUER, label: user.email, secret }).toString() }
+  return { secret: secret.base32, uri: new TOTP({ issuer, label: user.email, secret }).toString() }
 }
 
 /** Returns the recovery codes. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { PLAIN } from '../server/skin.ts'
 import { ERROR_CATALOG } from '../../kernel/errors.ts'
 import { namesOf } from './contents.ts'
 import { anchorOf } from './markdown.ts'
@@ -139,13 +140,14 @@ test('a hostile document is escaped', () => {
     requestBody: { content: { 'application/json': { schema } } },
     responses: { 200: { content: { 'application/json': { schema } } } },
   }
-  const document = {
+  const hostileDocument = {
     info: { description: hostile },
     paths: { [`/${hostile}`]: { post: operation } },
     components: { schemas: {}, parameters: {} },
   }
-  const reference = openReference('/api', document)
-  for (const html of [reference.index(), reference.group('tag')!]) {
+  const reference = openReference('/api', hostileDocument)
+  for (const document of [reference.index(), reference.group('tag')!]) {
+    const html = document(PLAIN)
     expect(html).toContain('&quot;&gt;&lt;img src=x')
     expect(html).not.toContain('<img')
   }

@@ -9,6 +9,7 @@ import { servePages } from './guides.ts'
 import { openApiDocument, type WebhookMessage } from './openapi.ts'
 import type { Operation } from '../api/operation.ts'
 import type { RateLimit } from '../api/rate-limit.ts'
+import type { Skin } from '../server/skin.ts'
 import { openReference, type Reference } from './reference.ts'
 
 const FILES = join(import.meta.dirname, 'files')
@@ -19,9 +20,10 @@ interface DocsOptions {
   operations: Operation[]
   webhooks: WebhookMessage[]
   rateLimit: RateLimit
+  skin: () => Promise<Skin>
 }
 
-export function serveDocs(app: FastifyInstance, { prefix, operations, webhooks, rateLimit }: DocsOptions): void {
+export function serveDocs(app: FastifyInstance, { prefix, operations, webhooks, rateLimit, skin }: DocsOptions): void {
   const counted = { onRequest: rateLimit.limitIp }
   // Rendered on the first request: most processes never serve them.
   let document: string | undefined
@@ -33,14 +35,14 @@ export function serveDocs(app: FastifyInstance, { prefix, operations, webhooks, 
     document ??= JSON.stringify(openDocument())
     return reply.type('application/json; charset=utf-8').send(document)
   })
-  for (const path of ['/docs', '/docs/']) app.get(path, counted, async (_, reply) => sendPage(reply, openPages().index()))
+  for (const path of ['/docs', '/docs/']) app.get(path, counted, async (_, reply) => sendPage(reply, openPages().index(), await skin()))
   app.get('/docs/reference/:group', counted, async ({ params }, reply) => {
     const page = openPages().group((params as { group: string }).group)
     if (page === undefined) throw notFound('Page')
-    return sendPage(reply, page)
+    return sendPage(reply, page, await skin())
   })
   app.get('/docs/files/:name', async ({ params }, reply) => sendFile(reply, (params as { name: string }).name))
-  servePages(app, counted)
+  servePages(app, counted, skin)
 }
 
 function sendFile(reply: FastifyReply, name: string): FastifyReply {

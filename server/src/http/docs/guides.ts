@@ -6,14 +6,16 @@ import { join, posix } from 'node:path'
 import { ERROR_CATALOG, notFound, type ErrorCode } from '../../kernel/errors.ts'
 import { DOCS } from '../../kernel/paths.ts'
 import { contentsOf, FOLDERS, namesOf, neighboursOf, partOf, read, type Page, type PartName } from './contents.ts'
-import { renderLayout, sendPage as show, type PartPath } from './layout.ts'
+import { renderLayout, sendPage, type Document, type PartPath } from './layout.ts'
 import { anchorOf, renderMarkdown, type Heading } from './markdown.ts'
 import { marked, searchGuides, wordsOf } from './search.ts'
 import { escapeHtml } from '../server/html-page.ts'
+import type { Skin } from '../server/skin.ts'
 
 const PATHS: Record<PartName, PartPath> = { guides: '/docs/guides', handbook: '/docs/handbook' }
 
-export function servePages(app: FastifyInstance, counted: { onRequest: onRequestHookHandler }): void {
+export function servePages(app: FastifyInstance, counted: { onRequest: onRequestHookHandler }, skin: () => Promise<Skin>): void {
+  const show = async (reply: FastifyReply, document: Document): Promise<FastifyReply> => sendPage(reply, document, await skin())
   for (const part of Object.keys(PATHS) as PartName[]) app.get(PATHS[part], counted, async (_, reply) => show(reply, contents(part)))
   app.get('/docs/search', counted, async ({ query }, reply) => {
     const { q } = query as { q?: unknown }
@@ -36,7 +38,7 @@ const linkTo = ({ path, title }: Page, open?: string): string =>
 
 const listOf = (pages: Page[], open?: string): string => `<ul>${pages.map((page) => `<li>${linkTo(page, open)}</li>`).join('')}</ul>`
 
-function contents(part: PartName): string {
+function contents(part: PartName): Document {
   const { title, about, topics } = contentsOf(part)
   const lists = topics.map((topic) => `<section><h2 id="${anchorOf(topic.title)}">${topic.title}</h2>${listOf(topic.pages)}</section>`)
   const more =
@@ -46,7 +48,7 @@ function contents(part: PartName): string {
   return guide({ title, body: `<h1>${title}</h1><p>${about}</p><div class="topics">${lists.join('')}${more}</div>`, part })
 }
 
-function pageAt(section: string, page: string): string {
+function pageAt(section: string, page: string): Document {
   if (!namesOf(section).includes(page)) throw notFound('Page')
   const path = `${section}/${page}`
   const { title, html, headings } = renderMarkdown(read(`${path}.md`), (target) => addressFrom(path, target))
@@ -62,7 +64,7 @@ function neighbours(path: string): string {
   return `<nav class="neighbours" aria-label="Previous and next page">${links.filter(Boolean).join('')}</nav>`
 }
 
-function searchPage(query: string): string {
+function searchPage(query: string): Document {
   const words = wordsOf(query)
   const results = searchGuides(query)
   const items = results.map(
@@ -73,7 +75,8 @@ function searchPage(query: string): string {
   const said =
     query.trim() === '' ? '<p>Type what you are looking for.</p>' : `<p role="status">${found} for “${escapeHtml(query.slice(0, 100))}”</p>`
   return renderLayout({
-    title: 'Search · Berth documentation',
+    title: 'Search',
+    of: 'documentation',
     body: `<h1>Search</h1><div id="results">${said}<ol class="results">${items.join('')}</ol></div>`,
     query,
     scripts: ['search.js'],
@@ -108,7 +111,7 @@ async function picture(reply: FastifyReply, name: string): Promise<FastifyReply>
     .send(await readFile(join(folder, name)))
 }
 
-function errorsPage(): string {
+function errorsPage(): Document {
   const rows = Object.entries(ERROR_CATALOG).map(
     ([code, { status, title }]) =>
       `<tr id="${code}"><td>${status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${title}</td></tr>`,
@@ -117,14 +120,14 @@ function errorsPage(): string {
     '<h1>Errors</h1><p>The code of an error is in the header <code>X-Error-Code</code>. Each has a page with its cause and what to do.</p>'
   const head = '<thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead>'
   const table = `<div class="scroll" tabindex="0"><table>${head}<tbody>${rows.join('')}</tbody></table></div>`
-  return renderLayout({ title: 'Berth API errors', body: `${intro}${table}`, part: '/docs/errors' })
+  return renderLayout({ of: 'API errors', body: `${intro}${table}`, part: '/docs/errors' })
 }
 
-function errorPage(code: ErrorCode): string {
+function errorPage(code: ErrorCode): Document {
   const { status, title } = ERROR_CATALOG[code]
   const head = `<h1><code>${code}</code></h1><p><strong>${status}</strong> ${escapeHtml(title)}.</p>`
   const { html } = renderMarkdown(explanationOf(code), (target) => addressFrom('errors', target))
-  return renderLayout({ title: `${code} · Berth API errors`, body: `${head}${html}`, part: '/docs/errors' })
+  return renderLayout({ title: code, of: 'API errors', body: `${head}${html}`, part: '/docs/errors' })
 }
 
 /** The section of docs/errors.md under the code's heading. */
@@ -147,9 +150,10 @@ interface Guide {
   headings?: Heading[]
 }
 
-const guide = ({ title, body, part, path, headings = [] }: Guide): string =>
+const guide = ({ title, body, part, path, headings = [] }: Guide): Document =>
   renderLayout({
-    title: path === undefined ? `${title} · Berth documentation` : title,
+    title,
+    ...(path === undefined && { of: 'documentation' }),
     body,
     part: PATHS[part],
     side: { title: contentsOf(part).title, html: side(part, path) },

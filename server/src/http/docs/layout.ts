@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Heading } from './markdown.ts'
 import { escapeHtml } from '../server/html-page.ts'
+import type { Skin } from '../server/skin.ts'
 
 /** Own origin only. */
 const POLICY = [
@@ -16,14 +17,20 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
+/** A page, as an operator has made the product look. */
+export type Document = (skin: Skin) => string
+
+export const sendPage = (reply: FastifyReply, document: Document, skin: Skin): FastifyReply =>
   reply
     .headers({ 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' })
     .type('text/html; charset=utf-8')
-    .send(html)
+    .send(document(skin))
 
 export interface Frame {
-  title: string
+  /** None on the first page of what it is of. */
+  title?: string
+  /** Behind the name of the product in the title; without it the title stands alone. */
+  of?: 'API' | 'API errors' | 'documentation'
   /** HTML, like that of `side`. */
   body: string
   /** The navigation beside the page. */
@@ -60,17 +67,31 @@ function tableOfContents(headings: Heading[]): string {
   return `<nav class="toc" aria-label="On this page"><p>On this page</p>${list}</nav><details class="fold toc-fold"><summary>On this page</summary><nav aria-label="On this page">${list}</nav></details>`
 }
 
-export const renderLayout = ({ title, body, side, headings = [], part, query = '', scripts = [] }: Frame): string => `<!doctype html>
+const titleOf = (title: string | undefined, of: string | undefined, name: string): string =>
+  [title, of && `${name} ${of}`].filter((each) => each !== undefined).join(' · ')
+
+/** Both logos, of which the style shows the one of the theme. */
+function brandOf({ name, logo }: Skin): string {
+  if (logo === null) return `${MARK}${escapeHtml(name)}`
+  const alt = logo.showName ? '' : escapeHtml(name)
+  const image = (path: string, theme: string): string => `<img class="${theme}" src="${escapeHtml(path)}" alt="${alt}" height="26">`
+  return `${image(logo.light, 'on-light')}${image(logo.dark, 'on-dark')}${logo.showName ? escapeHtml(name) : ''}`
+}
+
+export const renderLayout =
+  ({ title, of, body, side, headings = [], part, query = '', scripts = [] }: Frame): Document =>
+  (skin) =>
+    `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title><link rel="icon" href="/favicon.svg" type="image/svg+xml"><link rel="stylesheet" href="/docs/files/style.css"><script src="/docs/files/colours.js"></script></head>
+<title>${escapeHtml(titleOf(title, of, skin.name))}</title><link rel="icon" href="${escapeHtml(skin.icon)}"><link rel="stylesheet" href="/docs/files/style.css">${skin.docsCss && '<link rel="stylesheet" href="/branding/docs.css">'}<script src="/docs/files/colours.js"></script></head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><a class="brand" href="/docs/guides">${MARK}Berth <span>docs</span></a><nav aria-label="Documentation">${Object.entries(PARTS)
-  .map((each) => partLink(each, part))
-  .join(
-    '',
-  )}</nav>${searchForm(query)}<button type="button" id="colours" hidden>Dark</button><a class="to-dashboard" href="/">Dashboard</a></header>
+<header><a class="brand" href="/docs/guides">${brandOf(skin)} <span>docs</span></a><nav aria-label="Documentation">${Object.entries(PARTS)
+      .map((each) => partLink(each, part))
+      .join(
+        '',
+      )}</nav>${searchForm(query)}<button type="button" id="colours" hidden>Dark</button><a class="to-dashboard" href="/">Dashboard</a></header>
 <div class="columns">${side ? sideOf(side) : ''}${tableOfContents(headings)}<main id="content" tabindex="-1">
 ${body}
 </main></div>

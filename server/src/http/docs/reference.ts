@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCS } from '../../kernel/paths.ts'
-import { renderLayout } from './layout.ts'
+import { renderLayout, type Document } from './layout.ts'
 import { anchorOf, renderMarkdown } from './markdown.ts'
 import { escapeHtml } from '../server/html-page.ts'
 import type { Json } from './openapi.ts'
@@ -44,9 +44,9 @@ export interface Call {
 }
 
 export interface Reference {
-  index(): string
+  index(): Document
   /** Undefined when there is no such group. */
-  group(name: string): string | undefined
+  group(name: string): Document | undefined
 }
 
 interface OpenApi {
@@ -71,13 +71,14 @@ export function openReference(prefix: string, document: Json): Reference {
       .join('')}</ul>`
   return {
     index: () =>
-      renderLayout({ title: 'Berth API', part: '/docs', side: { title: TITLE, html: side() }, body: indexBody(info.description, groups) }),
+      renderLayout({ of: 'API', part: '/docs', side: { title: TITLE, html: side() }, body: indexBody(info.description, groups) }),
     group: (name) => {
       const tag = Object.keys(groups).find((each) => anchorOf(each) === name)
       if (tag === undefined) return undefined
       const body = `<h1>${escapeHtml(tag)}</h1>${credentialsForm(prefix)}${groups[tag]!.map((call) => operationOf(prefix, call, components)).join('')}`
       return renderLayout({
-        title: `${tag} · Berth API`,
+        title: tag,
+        of: 'API',
         part: '/docs',
         side: { title: TITLE, html: side(tag) },
         body,

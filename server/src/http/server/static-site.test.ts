@@ -30,7 +30,7 @@ describe('the dashboard', () => {
     expect(missing.body).toContain('Its dashboard is not built yet')
     build()
     expect((await get('/', HTML)).body).toBe('<!doctype html><title>Berth</title>')
-    build('<!doctype html><title>Newer and longer</title>')
+    build('<!doctype html><title>Berth</title>Newer and longer')
     expect((await get('/')).body).toContain('Newer')
   })
 

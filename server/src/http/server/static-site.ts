@@ -8,6 +8,7 @@ import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page } from './html-page.ts'
 import { ASSETS } from './kept-assets.ts'
+import { dress, type Skin } from './skin.ts'
 
 export interface Pages {
   /** False when the path is not the dashboard's. */
@@ -15,7 +16,7 @@ export interface Pages {
 }
 
 /** Paths of programs never return a page. */
-const NOT_PAGES = /^\/(api|consoles|docs|healthz|metrics|readyz)(\/|$)/
+const NOT_PAGES = /^\/(api|branding|consoles|docs|healthz|metrics|readyz)(\/|$)/
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -39,10 +40,19 @@ interface File {
   gzipped: Buffer | null
 }
 
-/** `publicUrl`: the WebSocket origin allowed besides the page's own. `kept`: assets of other versions. */
-export function createStaticSite(folder: string, publicUrl: string | null, kept: (path: string) => Promise<Buffer | null>): Pages {
+interface SiteOptions {
+  /** The WebSocket origin allowed besides the page's own. */
+  publicUrl: string | null
+  /** Assets of other versions. */
+  kept: (path: string) => Promise<Buffer | null>
+  /** The same object until it changes. */
+  skin: () => Promise<Skin>
+}
+
+export function createStaticSite(folder: string, { publicUrl, kept, skin }: SiteOptions): Pages {
   const read = filesOf(folder)
   const others = othersOf(kept)
+  const dressed = dresser()
   const headers = { ...SAFE, 'content-security-policy': policy(publicUrl) }
   return {
     async answer(request, reply) {
@@ -51,7 +61,8 @@ export function createStaticSite(folder: string, publicUrl: string | null, kept:
       const isAsset = path.startsWith(ASSETS)
       const file = path === '/' ? null : ((await read(path)) ?? (isAsset ? await others(path) : null))
       if (!file && path !== '/' && !/\btext\/html\b/.test(request.headers.accept ?? '')) return false
-      const shown = file ?? (await read('/index.html'))
+      const index = file ? null : await read('/index.html')
+      const shown = file ?? (index && (await dressed(index, await skin())))
       if (shown) await send(request, reply.headers(headers), shown, isAsset && file !== null)
       else await page(reply.code(503), 'Berth', NOT_BUILT)
       return true
@@ -66,6 +77,18 @@ const NOT_BUILT = `<h1>Berth is running</h1>
 function pathOf({ method, url }: FastifyRequest): string | null {
   const path = url.split('?')[0]!
   return method === 'GET' || method === 'HEAD' ? decodeURIComponent(path) : null // invalid encoding was escaped by readableUrl
+}
+
+/** The dashboard's page as an operator has made it. */
+function dresser(): (index: File, skin: Skin) => Promise<File> {
+  let last: { index: File; skin: Skin; page: Promise<File> } | undefined
+  return (index, skin) => {
+    if (last?.index !== index || last.skin !== skin) {
+      const page = toFile('index.html', Buffer.from(dress(index.bytes.toString(), skin)), index.changedMs)
+      last = { index, skin, page }
+    }
+    return last.page
+  }
 }
 
 function filesOf(folder: string): (path: string) => Promise<File | null> {

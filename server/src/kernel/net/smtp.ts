@@ -7,6 +7,8 @@ export interface Mail {
   /** Without angle brackets; unchanged on retries. */
   messageId: string
   to: string
+  /** In place of the name that the sender has in the settings. */
+  senderName?: string | null
   subject: string
   text: string
   html: string
@@ -61,9 +63,17 @@ export function openMailer({ url, from, tls = {}, timeoutMs = 60_000 }: MailerOp
       const transport = await (opening ??= connect({ ...server, tls }))
       const late = setTimeout(drop, timeoutMs) // nodemailer's socket timeout never fires for a server that responds byte by byte
       try {
-        const { to, messageId, ...rest } = mail
+        const { to, messageId, senderName, ...rest } = mail
         const address = { name: '', address: to }
-        await transport.sendMail({ ...rest, ...SAFE, from, to: address, envelope: { from: sender, to: [to] }, messageId: `<${messageId}>` })
+        const named = senderName ? { name: senderName, address: sender } : from
+        await transport.sendMail({
+          ...rest,
+          ...SAFE,
+          from: named,
+          to: address,
+          envelope: { from: sender, to: [to] },
+          messageId: `<${messageId}>`,
+        })
       } catch (error) {
         throw toMailError(error)
       } finally {

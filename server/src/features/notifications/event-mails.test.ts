@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { isNotified, renderEmail } from './email-templates.ts'
+import { renderMail } from '../branding/service.ts'
+import { DEFAULTS } from '../branding/skin.ts'
+import { isNotified, toMailing } from './event-mails.ts'
+
+const renderEmail = (type: string, data: unknown, recipient: string, language: string | null = null) =>
+  renderMail(DEFAULTS, toMailing(type, data), recipient, language)
 
 const vm = { id: 'cvm', name: 'web-1' }
 
@@ -49,7 +54,7 @@ describe('email', () => {
         vms: [{ id: 'cvm', name: 'web\n1' }],
       },
       'Maintenance of a host of your VMs',
-      /1 of your VMs will be maintained from 2027-03-01 22:00 UTC to 2027-03-01 23:00 UTC: web 1\.[^]*New\n\n<memory>/,
+      /1 of your VMs will be maintained from 2027-03-01 22:00 UTC to 2027-03-01 23:00 UTC\.[^]*VMs: web 1\n[^]*New\n\n<memory>/,
     ],
     [
       'maintenance.cancelled',
