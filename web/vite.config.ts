@@ -48,5 +48,5 @@ export default defineConfig({
     },
   },
   // The default settings of `npm start`; with it running, `npx vite` in this folder shows every change at once.
-  server: { proxy: { '/api': server, '/consoles': { target: server, ws: true }, '/docs': server } },
+  server: { proxy: { '/api': server, '/branding': server, '/consoles': { target: server, ws: true }, '/docs': server } },
 })

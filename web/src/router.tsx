@@ -81,6 +81,7 @@ const tree = root.addChildren([
     screen('/operator/hosts', () => import('./screens/operator/Hosts.tsx')),
     screen('/operator/hosts/$hostId', () => import('./screens/operator/HostPage.tsx')),
     screen('/operator/announcements', () => import('./screens/operator/Announcements.tsx')),
+    screen('/operator/branding', () => import('./screens/operator/branding/Branding.tsx')),
     screen('/operator/revenue', () => import('./screens/operator/Revenue.tsx')),
     screen('/operator/capacity', () => import('./screens/operator/Capacity.tsx')),
     screen('/operator/pools', () => import('./screens/operator/Pools.tsx')),

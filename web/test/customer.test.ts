@@ -227,7 +227,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await dialog(page).getByLabel('vm.restarted').check()
     await button(dialog(page), 'Create webhook').click()
     secret = await dialog(page).getByLabel('Signing secret', { exact: true }).innerText()
-    await expectShown(dialog(page).getByText(/stores it encrypted, because every request is signed with it/))
+    await expectShown(dialog(page).getByText(/stored encrypted, because every request is signed with it/))
     await dialog(page).getByLabel('I have saved this secret').check()
     await button(dialog(page), 'Done').click()
     await expectShown(heading(page, mailbox.url))

@@ -50,6 +50,7 @@ export const OPERATOR_LISTS = [
   'plans',
   'accounts',
   'revenue',
+  'branding',
   'announcements',
   'vms',
   'addresses',

@@ -10,7 +10,7 @@ import { preferredLanguage, preferredLocale } from '../src/words/language.ts'
 
 /** Words that German customers of hosting use as they are, names, and what is typed or pressed. */
 const SAME_IN_BOTH =
-  '1 h | 24 h | 6 h | BIOS | Backup | Backups | Berth | Budget | CLI | CPU | CPUs | Ceph RBD | DHCP | Distribution | Firewall | Firewalls | Firmware | Gateway | Host | Hostname | Hosts | ID | ISO | Image | Images | Information | Internet | Labels | Limit | Limits | Live | Name | Peering | Peerings | Ping | Pool | Port | Ports | Position | Private IPv4 | Region | Reverse DNS | Route | Runbook | SSH | Schema | Snapshot | Snapshots | Status | Support | System | Text | Tickets | Traffic | TypeScript | UEFI | URL | Upgrade | Uplink | VM | VMs | Version | Volume | Volumes | Webhook | Webhooks | WireGuard | Workflow | curl | env=prod | env=prod,!old | libvirt | snapshot | vCPU | ⌘ K'.split(
+  '1 h | 24 h | 6 h | BIOS | Backup | Backups | Budget | CLI | CPU | CPUs | Ceph RBD | DHCP | Distribution | Firewall | Firewalls | Firmware | Gateway | Host | Hostname | Hosts | ID | ISO | Image | Images | Information | Internet | Labels | Limit | Limits | Live | Logo | Name | Peering | Peerings | Ping | Pool | Port | Ports | Position | Private IPv4 | Region | Reverse DNS | Route | Runbook | SSH | Schema | Snapshot | Snapshots | Status | Support | System | Text | Tickets | Traffic | TypeScript | UEFI | URL | Upgrade | Uplink | VM | VMs | Version | Volume | Volumes | Webhook | Webhooks | WireGuard | Workflow | curl | env=prod | env=prod,!old | libvirt | snapshot | vCPU | ⌘ K'.split(
     ' | ',
   )
 

@@ -313,6 +313,47 @@ export interface OrphanedVolume {
   removedAfter: string
 }
 
+export type MailLanguage = 'en' | 'de'
+type PerLanguage<T> = Record<MailLanguage, T>
+
+export interface MailText {
+  subject: string
+  body: string
+}
+
+export interface BrandingSettings {
+  productName: string
+  showName: boolean
+  accentLight: string | null
+  accentDark: string | null
+  links: Record<'imprint' | 'privacy' | 'terms' | 'support' | 'status', string | null>
+  mail: {
+    senderName: string | null
+    language: MailLanguage
+    signature: PerLanguage<string | null>
+    texts: (MailText & { kind: string; language: MailLanguage })[]
+  }
+}
+
+type BrandingImage = { path: string; type: string } | null
+
+export interface OperatorBranding extends BrandingSettings {
+  images: Record<'logo' | 'logo-dark' | 'favicon', BrandingImage>
+  changedAt: string | null
+  mailKinds: { kind: string; placeholders: string[]; texts: PerLanguage<MailText> }[]
+}
+
+interface Accent {
+  accent: string
+  text: string
+  soft: string
+}
+
+export interface BrandingPreview {
+  accents: Record<'light' | 'dark', Accent> | null
+  mails: { kind: string; language: MailLanguage; from: string | null; subject: string; text: string }[]
+}
+
 export interface StaffTicket extends Ticket {
   email: string
   accountId: string
@@ -338,6 +379,14 @@ export const enrollmentsQuery = list<HostEnrollment[]>('host-enrollments', 5_000
 export const recoveriesQuery = list<WaitingRecovery[]>('recoveries', 5_000)
 export const operatorMaintenancesQuery = list<OperatorMaintenance[]>('maintenances', 30_000)
 export const operatorAnnouncementsQuery = list<OperatorAnnouncement[]>('announcements', 30_000)
+export const brandingQuery = list<OperatorBranding>('branding')
+export const brandingPreviewQuery = (settings: BrandingSettings) =>
+  queryOptions({
+    queryKey: ['operator-branding-preview', settings],
+    queryFn: () => apiRequest<BrandingPreview>('PUT', path('/branding?dryRun=true'), settings),
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+  })
 export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
 export const operatorRegionsQuery = list<Region[]>('regions')
 export const poolsQuery = list<Pool[]>('pools')

@@ -1,5 +1,6 @@
 // Client of the dashboard API (sign-in, API keys, operator area), with the envelope and errors of the public API.
 import { ApiError, NetworkError, type FieldError, type Page } from '@berth/sdk'
+import { language } from '../words/language.ts'
 import { accountHeaders } from './account.ts'
 
 interface Envelope {
@@ -28,7 +29,8 @@ async function send(method: string, path: string, body?: unknown): Promise<Envel
 }
 
 async function fetchEnvelope(method: string, path: string, body?: unknown): Promise<Envelope> {
-  const headers: Record<string, string> = { accept: 'application/json, application/problem+json', ...accountHeaders() }
+  const accept = { accept: 'application/json, application/problem+json', 'accept-language': language }
+  const headers: Record<string, string> = { ...accept, ...accountHeaders() }
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init = { method, headers, credentials: 'same-origin', ...(body !== undefined && { body: JSON.stringify(body) }) } as const
   const response = await fetch(`${BASE}${path}`, init).catch((cause: unknown) => {

@@ -7,6 +7,7 @@ import { Icon, type IconName } from '../ui/Icon.tsx'
 import { shellMessages as w } from '../words/words.ts'
 import css from './account-menu.module.css'
 import { LanguageSwitch } from './LanguageSwitch.tsx'
+import { hasProviderLinks, ProviderLinks } from './ProviderLinks.tsx'
 import { AccountSwitcher, SignOut } from './account-controls.tsx'
 
 const LINKS: { tab: string; label: string; icon: IconName }[] = [
@@ -57,9 +58,14 @@ export function AccountMenu({ session }: { session: Session }) {
           <div className={css['section']}>
             <ThemeChoice />
             <div className={css['language']}>
-              <LanguageSwitch />
+              <LanguageSwitch isSignedIn />
             </div>
           </div>
+          {hasProviderLinks && (
+            <div className={css['links']}>
+              <ProviderLinks className={css['link']} />
+            </div>
+          )}
           <div className={css['links']}>
             <SignOut className={css['link']!} />
           </div>

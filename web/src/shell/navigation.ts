@@ -95,7 +95,11 @@ const OPERATOR: NavGroup[] = [
   },
   {
     label: w.groups.catalog,
-    items: [item('/operator/plans', w.items.plans, 'tag'), item('/operator/templates', w.items.templates, 'box')],
+    items: [
+      item('/operator/plans', w.items.plans, 'tag'),
+      item('/operator/templates', w.items.templates, 'box'),
+      item('/operator/branding', w.items.branding, 'edit'),
+    ],
   },
   {
     label: w.groups.operation,

@@ -1,5 +1,5 @@
 import { useEffect, type ReactNode } from 'react'
-import { commonMessages } from '../words/words.ts'
+import { titleOf } from '../skin.ts'
 import { GuideLink } from './GuideLink.tsx'
 import css from './page.module.css'
 
@@ -19,7 +19,7 @@ interface Props {
 
 export function Page({ title, heading, beside, about, above, actions, children, narrow = false }: Props) {
   useEffect(() => {
-    document.title = `${title} · ${commonMessages.product}`
+    document.title = titleOf(title)
   }, [title])
   return (
     <div className={narrow ? css['narrow'] : css['page']}>

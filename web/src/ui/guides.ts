@@ -39,6 +39,7 @@ const GUIDES: Record<string, string> = {
   '/operator/vms': 'operate/dashboard',
   '/operator/addresses': 'operate/dashboard',
   '/operator/announcements': 'operate/dashboard',
+  '/operator/branding': 'operate/branding',
   '/operator/revenue': 'operate/payments',
   '/operator/actions': 'operate/runbooks',
   '/operator/orphaned-volumes': 'operate/runbooks',

@@ -1,8 +1,10 @@
 import { useEffect, type ReactNode } from 'react'
 import { Brand } from '../../shell/Brand.tsx'
+import { hasProviderLinks, ProviderLinks } from '../../shell/ProviderLinks.tsx'
 import { LanguageSwitch } from '../../shell/LanguageSwitch.tsx'
 import { ThemeToggle } from '../../shell/account-controls.tsx'
-import { commonMessages, signInMessages as w } from '../../words/words.ts'
+import { titleOf } from '../../skin.ts'
+import { signInMessages as w } from '../../words/words.ts'
 import css from './auth-layout.module.css'
 
 interface Props {
@@ -14,7 +16,7 @@ interface Props {
 
 export function AuthLayout({ title, about, children, below }: Props) {
   useEffect(() => {
-    document.title = `${title} · ${commonMessages.product}`
+    document.title = titleOf(title)
   }, [title])
   return (
     <div className={css['frame']}>
@@ -33,7 +35,7 @@ export function AuthLayout({ title, about, children, below }: Props) {
         </div>
         {below && <div className={css['below']}>{below}</div>}
       </main>
-      <footer className={css['foot']}>{w.tagline}</footer>
+      <footer className={css['foot']}>{hasProviderLinks ? <ProviderLinks className={css['link']} /> : w.tagline}</footer>
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { Alert } from '@mantine/core'
 import { useState } from 'react'
 import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
+import { skin } from '../../skin.ts'
 import { Form } from '../../ui/Form.tsx'
 import { signInMessages as w } from '../../words/words.ts'
 import { EmailField, NewPasswordField, useAfterSignIn } from './fields.tsx'
@@ -17,7 +18,7 @@ export default function Welcome() {
     onDone: useAfterSignIn(),
   })
   return (
-    <AuthLayout title={w.welcomeTitle} about={w.welcomeAbout}>
+    <AuthLayout title={w.welcomeTitle(skin.name)} about={w.welcomeAbout}>
       {token === '' && (
         <Alert mt="md" color="red">
           {w.linkMissing}

@@ -5,8 +5,9 @@ import { useEffect } from 'react'
 import type { Vm } from '@berth/sdk'
 import { useLiveUpdates } from '../../live/useLive.ts'
 import { vmQuery } from '../../queries/vms.ts'
+import { titleOf } from '../../skin.ts'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { commonMessages, vmMessages } from '../../words/words.ts'
+import { vmMessages } from '../../words/words.ts'
 import { ConsoleView } from './ConsoleView.tsx'
 import css from './console.module.css'
 
@@ -26,7 +27,7 @@ export default function ConsoleWindow() {
 
 function Window({ vm, kind }: { vm: Vm; kind: 'serial' | 'vnc' }) {
   useEffect(() => {
-    document.title = `${vmMessages.console.label(vm.name)} · ${commonMessages.product}`
+    document.title = titleOf(vmMessages.console.label(vm.name))
   }, [vm.name])
   return (
     <>

@@ -2,7 +2,6 @@ import type { commonMessages as en } from '../en/common.ts'
 import type { Translated } from '../translated.ts'
 
 export const commonMessages: Translated<typeof en> = {
-  product: 'Berth',
   unreachable: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung; diese Seite verbindet sich von selbst neu.',
   pageError: 'Etwas ist schiefgegangen. Laden Sie die Seite neu.',
   reload: 'Seite neu laden',

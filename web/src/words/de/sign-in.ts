@@ -23,7 +23,7 @@ export const signInMessages: Translated<typeof en> = {
   mailedLinkMissing: 'Dieser Link ist unvollständig. Kopieren Sie den ganzen Link aus der E-Mail.',
   haveAccount: 'Haben Sie schon ein Konto?',
   name: 'Ihr Name',
-  welcomeTitle: 'Willkommen bei Berth',
+  welcomeTitle: (product: string) => `Willkommen bei ${product}`,
   welcomeAbout: 'Wählen Sie Ihre Anmeldedaten. Dieser Link gilt einmal.',
   welcomeSubmit: 'Passwort festlegen',
   linkMissing: 'Dieser Link ist unvollständig. Kopieren Sie den ganzen Link, den der Server ausgegeben hat.',

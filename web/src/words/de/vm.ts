@@ -53,7 +53,7 @@ export const vmMessages: Translated<typeof en> = {
     keys: 'SSH-Schlüssel für die Anmeldung',
     password: 'Passwort (optional)',
     active: (user, until) =>
-      `Im Rescue-System: Melden Sie sich als ${user} an; der eigene Datenträger ist der zweite (/dev/vdb im Rescue-System von Berth). Es endet von selbst am ${until}.`,
+      `Im Rescue-System: Melden Sie sich als ${user} an; der eigene Datenträger ist der zweite (/dev/vdb im üblichen Rescue-System). Es endet von selbst am ${until}.`,
   },
   attachIso: 'ISO-Image einlegen',
   detachIso: 'ISO-Image auswerfen',

@@ -41,7 +41,7 @@ export const webhookMessages: Translated<typeof en> = {
   failing: (count) => `Schlägt fehl (${count}-mal in Folge)`,
   lastSuccess: 'Letzter Erfolg',
   secret: 'Signaturgeheimnis',
-  secretAbout: 'Dieses Geheimnis wird nur einmal angezeigt. Berth speichert es verschlüsselt, weil damit jede Anfrage signiert wird.',
+  secretAbout: 'Dieses Geheimnis wird nur einmal angezeigt. Es wird verschlüsselt gespeichert, weil damit jede Anfrage signiert wird.',
   secretHint: 'Prüfen Sie jede Anfrage mit diesem Geheimnis nach Standard Webhooks; das SDK bietet dafür verifyWebhook.',
   test: 'Testereignis senden',
   rollSecret: 'Geheimnis erneuern',

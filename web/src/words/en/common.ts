@@ -1,5 +1,4 @@
 export const commonMessages = {
-  product: 'Berth',
   unreachable: 'The server cannot be reached. Check your connection; this page reconnects automatically.',
   pageError: 'Something went wrong. Reload the page.',
   reload: 'Reload page',

@@ -20,7 +20,7 @@ export const signInMessages = {
   mailedLinkMissing: 'This link is incomplete. Copy the whole link from the email.',
   haveAccount: 'Already have an account?',
   name: 'Your name',
-  welcomeTitle: 'Welcome to Berth',
+  welcomeTitle: (product: string) => `Welcome to ${product}`,
   welcomeAbout: 'Choose your sign-in credentials. This link works once.',
   welcomeSubmit: 'Set password',
   linkMissing: 'This link is incomplete. Copy the whole link that the server printed.',

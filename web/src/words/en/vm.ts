@@ -49,7 +49,7 @@ export const vmMessages = {
     keys: 'SSH keys that can log in',
     password: 'Password (optional)',
     active: (user: string, until: string) =>
-      `In rescue: log in as ${user}; its own disk is the second one (/dev/vdb in the rescue system of Berth). It ends by itself on ${until}.`,
+      `In rescue: log in as ${user}; its own disk is the second one (/dev/vdb in the usual rescue system). It ends by itself on ${until}.`,
   },
   attachIso: 'Attach ISO image',
   detachIso: 'Detach ISO image',

@@ -42,7 +42,7 @@ export const webhookMessages = {
   failing: (count: number) => `Failing (${count} in a row)`,
   lastSuccess: 'Last success',
   secret: 'Signing secret',
-  secretAbout: 'This secret is shown only once. Berth stores it encrypted, because every request is signed with it.',
+  secretAbout: 'This secret is shown only once. It is stored encrypted, because every request is signed with it.',
   secretHint: 'Verify each request with this secret as specified by Standard Webhooks; the SDK provides verifyWebhook.',
   test: 'Send test event',
   rollSecret: 'Roll secret',
