@@ -7,10 +7,13 @@ import { instantPace } from './latency.ts'
 import { simulatedNetworkControllers } from './network-controller.ts'
 import { simulatedDatabase } from './test-fixture.ts'
 
+const HOSTS: [string, string] = ['one', 'two']
+
 describeNetworkController('simulated', async () => {
-  const open = simulatedNetworkControllers({ db: await simulatedDatabase(), clock: manualClock(), pace: instantPace })
+  const findHostId = async (_region: string, name: string) => HOSTS.find((each) => each === name)
+  const open = simulatedNetworkControllers({ db: await simulatedDatabase(), clock: manualClock(), pace: instantPace, findHostId })
   const regionId = newId()
-  return { controller: open(regionId), other: open(regionId), hosts: ['one', 'two'], close: () => Promise.resolve() }
+  return { controller: open(regionId), other: open(regionId), hosts: HOSTS, close: () => Promise.resolve() }
 })
 
 test('a host that is gone confirms nothing: its ports are known to the controller alone', async () => {
