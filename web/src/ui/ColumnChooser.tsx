@@ -1,9 +1,8 @@
 // Which columns of a list are shown; each list remembers its own in this browser.
-import { ActionIcon, Checkbox, Popover } from '@mantine/core'
-import { useState } from 'react'
+import { ActionIcon } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import { listMessages as w } from '../words/words.ts'
 import { Icon } from './Icon.tsx'
-import { Stack } from './Page.tsx'
 import type { Column } from './Table.tsx'
 
 type Choice = Record<string, boolean>
@@ -47,21 +46,33 @@ export function useColumns<Row>(list: string, all: Column<Row>[]): Chooser<Row> 
   return { all, shown: all.filter(isShown), isShown, toggle }
 }
 
-export const ColumnChooser = <Row,>({ columns: { all, isShown, toggle } }: { columns: Chooser<Row> }) => (
-  <Popover position="bottom-end" width={220} trapFocus returnFocus transitionProps={{ duration: 80 }}>
-    <Popover.Target>
-      <ActionIcon variant="default" size={36} aria-label={w.columns} title={w.columns}>
-        <Icon name="layout" size={16} />
-      </ActionIcon>
-    </Popover.Target>
-    <Popover.Dropdown aria-label={w.columns}>
-      <Stack gap={10}>
-        {all
-          .filter(({ optional }) => optional !== undefined)
-          .map((column) => (
-            <Checkbox key={column.head} label={column.head} checked={isShown(column)} onChange={() => toggle(column)} />
-          ))}
-      </Stack>
-    </Popover.Dropdown>
-  </Popover>
-)
+const load = () => import('./later/OpenColumnChooser.tsx')
+const OpenColumnChooser = lazy(load)
+
+/** Only its button, until it is pressed. */
+export function ColumnChooser<Row>({ columns: { all, isShown, toggle } }: { columns: Chooser<Row> }) {
+  const [isWanted, setWanted] = useState(false)
+  const button = (
+    <ActionIcon
+      variant="default"
+      size={36}
+      aria-label={w.columns}
+      aria-haspopup="dialog"
+      aria-expanded={false}
+      title={w.columns}
+      onClick={() => setWanted(true)}
+      onPointerEnter={() => void load()}
+    >
+      <Icon name="layout" size={16} />
+    </ActionIcon>
+  )
+  if (!isWanted) return button
+  const choices = all
+    .filter(({ optional }) => optional !== undefined)
+    .map((column) => ({ name: column.head, isShown: isShown(column), toggle: () => toggle(column) }))
+  return (
+    <Suspense fallback={button}>
+      <OpenColumnChooser choices={choices} />
+    </Suspense>
+  )
+}
