@@ -7,6 +7,7 @@ export interface HostCheck {
   fix: string | null
 }
 
+/** As the host reports itself, to the network controller too. */
 export interface VerifiedHost {
   hostname: string
   arch: string

@@ -9,23 +9,16 @@ import { checkedTraits, getRegion, type RegionRow } from '../catalog/service.ts'
 import { forgetPortsOfHost, markPortsOfHostDirty } from '../ports/service.ts'
 import { releaseImageRoomsOf } from './capacity.ts'
 import { objectionTo, pinnedCpus } from './cpus.ts'
+import type { VerifiedHost } from './host-setup.ts'
 import { addPool, dropPoolsOf, listRanges } from './public-addresses.ts'
 import * as sql from './sql.ts'
 
-export interface Registration {
+export interface Registration extends VerifiedHost {
   name: string
   region: string
-  /** As the host reports it, also to the network controller. */
-  hostname: string
   uri: string
   /** Of the region, when this is its first host. */
   networkController?: string
-  arch: string
-  acceleration: 'kvm' | 'emulation'
-  guestTypes: string[]
-  vcpu: number
-  ramMiB: number
-  diskGiB: number
   /** Public address range of the host's VMs, with its gateway; null when a regional pool serves it. */
   range: { cidr: string; gateway: string; dns: string[] } | null
 }
